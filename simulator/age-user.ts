@@ -1,5 +1,5 @@
-// Makes a user of an own broker as old as if its role had been granted long ago: what a role given today may not do, a run cannot wait for.
-// It writes into the database file of a broker that this program started; no service does this.
+// Backdates a user's grant at a broker that this program started: a run cannot wait a day until the role counts. It writes into
+// that broker's database file; no service does this.
 import type { OutboxOptions } from '../agent/outbox.ts';
 import { sql } from '../src/sql.ts';
 

@@ -65,8 +65,8 @@ export async function assertPortFree(port: number, flag: string): Promise<void> 
 }
 
 /**
- * Runs one command of the broker's command line to its end; resolves to what it printed. Rejects with AppError
- * `unavailable` that carries what it said on stderr.
+ * Runs one command of the broker to its end; resolves to its output. Rejects with AppError `unavailable` that carries what it
+ * said on stderr.
  */
 export function runBrokerCommand(
   options: BrokerProcessOptions,

@@ -25,7 +25,7 @@ interface TimerHeap {
   remove(timer: Timer): void;
 }
 
-/** A binary heap in which every timer knows its place, so that a cancelled one leaves at once. */
+/** A binary heap with an index in every timer, so a cancelled one is removed at once. */
 function createTimerHeap(): TimerHeap {
   const heap: Timer[] = [];
   const isBefore = (a: Timer, b: Timer): boolean =>
@@ -114,9 +114,9 @@ export function createVirtualClock(utcMs = 1_763_683_200_000): VirtualClock {
 }
 
 export interface ClockErrors {
-  /** How wrong the wall clock is at the start, in ms. */
+  /** Offset of the wall clock at the start, in ms. */
   readonly offsetMs?: number;
-  /** How much faster the crystal runs, in parts per million; a cheap one is within +-100. */
+  /** Drift of the crystal in parts per million; a cheap one is within +-100. */
   readonly driftPpm?: number;
 }
 

@@ -1,6 +1,6 @@
-// Loaded into a child process before its program (`node --import`): ends it at once when its parent has died, however that happened and
-// however busy the child is. A thread of its own waits for the end of the pipe that the parent holds at descriptor 3; the kernel
-// closes it with the parent. It writes nothing and reads nothing else.
+// Loaded into a child process before its program (`node --import`): ends it at once when its parent has died, however busy the
+// child is. A thread of its own waits for the end of the pipe that the parent holds at descriptor 3; the kernel closes it with
+// the parent. It writes nothing and reads nothing else.
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';

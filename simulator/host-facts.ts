@@ -1,5 +1,5 @@
-// The host facts of a simulated vehicle: a small computer that warms up while it runs and whose disk fills slowly. Computed from the
-// clock alone, so that a run can be repeated.
+// The host facts of a simulated vehicle: a small computer that warms up while it runs and whose disk fills slowly. Only the clock
+// determines them, so a run can be repeated.
 
 import type { AgentPorts } from '../agent/agent.ts';
 import { dayS } from '../src/core/durations.ts';

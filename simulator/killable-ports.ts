@@ -1,5 +1,5 @@
-// The ports of an agent that can be killed as by `kill -9`: from that moment nothing gets in or out, no timer runs and no connection is
-// closed in order. Its disk is not among them and keeps what was written.
+// The ports of an agent that can be killed as by `kill -9`: from that moment nothing gets in or out, no timer runs and no
+// connection is closed properly. Its disk is not among them and keeps its content.
 import type { AgentPorts } from '../agent/agent.ts';
 import type { ByteLink, Clock, Log, MqttLink, OpenByteLink, OpenMqttLink } from '../src/ports.ts';
 

@@ -39,7 +39,7 @@ async function readText(nameOrPath: string): Promise<string> {
   }
 }
 
-/** Whether the value at `pointer` was set by flags and not by the file. */
+/** True when flags, not the file, set the value at `pointer`. */
 function isOverlaid(change: unknown, pointer: string): boolean {
   const names = pointer.split('/').slice(1);
   const at = names.reduce<unknown>(

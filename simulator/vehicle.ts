@@ -94,7 +94,7 @@ export interface Vehicle {
   /** Null: the configuration names no bus. */
   readonly bus: BusHardware | null;
   now(): DriverMoment;
-  /** Holds an input in the state in which it does not rest (pressed, open, cut) for `ms`, beside what the driver does. */
+  /** Holds an input active (pressed, open, cut) for `ms`, independent of the driver. */
   hold(input: HeldInput, ms: number): void;
   isHeld(input: HeldInput): boolean;
   /** Presses the panic button for `ms`. */
@@ -307,7 +307,7 @@ function cableAt(path: string, { config }: VehicleOptions, { boardCable, gnssCab
 /** The witnesses of a commissioned unit were proven this long before the run begins. */
 const commissionedAgoMs = 86_400_000;
 
-/** What the disk holds before the first start of a vehicle that was commissioned and is here now. */
+/** Disk content before the first start of a commissioned vehicle at its present place. */
 function firstMemory({ config, clock }: VehicleOptions, now: DriverMoment) {
   const parkedAt = now.ignition || now.speedKmh > 0 ? null : now;
   return commissionedMemory(config, { parkedAt, utcMs: clock.utcMs() - commissionedAgoMs });

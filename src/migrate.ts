@@ -34,9 +34,8 @@ async function appliedOn(database: Database, migrations: readonly Migration[]): 
 }
 
 /**
- * Migrates `database` to the newest version. Several programs may do so at once: each migration begins with its own
- * mark, of which there can be only one, so that the second program fails with nothing written, reads the mark and
- * goes on.
+ * Migrates `database` to the newest version. Several programs may do so at once: each migration begins with a
+ * unique mark, so the second program fails with nothing written, reads the mark and continues.
  * @throws AppError `storage` when the database holds migrations that this program does not know.
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {

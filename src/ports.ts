@@ -104,8 +104,8 @@ export type OpenMqttLink = (options: MqttLinkOptions, handlers: MqttLinkHandlers
 export type SqlValue = string | number | null | Uint8Array;
 
 /**
- * One column of many rows: numbers, where NaN means NULL, or indexes into a list of texts, where 0 means NULL and 1 the first text. There is no
- * object per row, so columns pass to the database thread unchanged.
+ * One column of many rows: numbers (NaN is NULL), or indexes into a list of texts (0 is NULL, 1 the first text). Without an
+ * object per row, columns pass to the database thread unchanged.
  */
 export type RowsColumn =
   | { readonly name: string; readonly type: 'BIGINT' | 'DOUBLE PRECISION'; readonly numbers: Float64Array }

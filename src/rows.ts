@@ -1,5 +1,5 @@
-// Many rows for one statement, as columns of plain numbers and of texts that are listed once: they pass to a thread
-// or a server without an object a row.
+// Many rows for one statement, as columns of numbers and of deduplicated texts: they pass to a thread or server
+// without an object per row.
 import type { Rows, RowsColumn, Statement } from './ports.ts';
 
 /** A column and where its values come from. A number that is no number (NaN) is stored as NULL. */

@@ -1,6 +1,6 @@
 // One-time codes as of RFC 4226 (HOTP) with HMAC-SHA-256 and 8 digits, and their key: derived (RFC 5869) from the
-// hash of the device secret, which vehicle and broker both have. So neither the wire nor the store carries anything
-// new, an offline vehicle can be restored, and a new device secret is a new key. It must never be logged.
+// hash of the device secret, which vehicle and broker both have. So neither wire nor store carries anything new,
+// and an offline vehicle can be restored. A new device secret is a new key. It must never be logged.
 import { createHash, createHmac, hkdfSync } from 'node:crypto';
 
 const digits = 8;

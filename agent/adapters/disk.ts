@@ -1,6 +1,5 @@
-// File helpers of updates and of the configuration slots: handles that are always closed, folders synced so that
-// names survive a power cut, and a reserve of free space. The space that the outbox may still grow into must never be
-// used.
+// File helpers of updates and configuration slots: handles are always closed, synced folders keep names over a power
+// cut, and a reserve of space stays free. The space that the outbox may still grow into must never be used.
 import { type FileHandle, open, statfs } from 'node:fs/promises';
 import { AppError } from '../../src/core/errors.ts';
 

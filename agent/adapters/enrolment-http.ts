@@ -1,6 +1,6 @@
-// One request to the broker's HTTP service, for enrolment: over https with the authorities of the system or the given
-// one, or over plain http, which the protocol allows. Every fault is a text that an installer can act on. It never
-// follows a redirect, and always limits size and time.
+// One request to the broker's HTTP service, for enrolment: over https with the system's or the given authority, or
+// over plain http, which the protocol allows. Every fault is a text that an installer can act on. It never follows a
+// redirect, and always limits size and time.
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { AppError, codeOf, type ErrorCode, errorKinds } from '../../src/core/errors.ts';

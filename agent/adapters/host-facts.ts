@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { HostFacts } from '../ports.ts';
 
 const mib = 1024 * 1024;
-/** How often the delay of the loop is sampled; each sample is a timer that is this late or later. */
+/** Sampling period of the loop delay; each sample is a timer that is this late or later. */
 const samplingMs = 500;
 /** A sensor that shows anything else is broken or not there. */
 const saneC = { low: -60, high: 150 } as const;

@@ -34,7 +34,7 @@ export interface LocalAnswer {
   readonly allow?: string;
 }
 
-/** What listens; the adapter keeps every limit of a connection, and calls `answer` for whole requests only. */
+/** The listener; its adapter enforces all connection limits, and calls `answer` for whole requests only. */
 export interface LocalListener {
   close(): Promise<void>;
 }

@@ -73,7 +73,7 @@ function look(path: string): PathFacts | null {
 
 const processName = (pid: number): string => linesOf(`/proc/${pid}/comm`)[0] ?? '';
 
-/** Whether one of the descriptors of a process fits, as far as this user may see them. */
+/** True when a descriptor of the process fits, as far as this user may see them. */
 function hasDescriptor(pid: number, fits: (target: string, fd: string) => boolean): boolean {
   const folder = `/proc/${pid}/fd`;
   try {
@@ -89,7 +89,10 @@ function hasDescriptor(pid: number, fits: (target: string, fd: string) => boolea
   }
 }
 
-/** Whether a process holds the other end of a pseudo-terminal (proc_pid_fdinfo(5), `tty-index`): it is the device, and takes no bytes from a reader. */
+/**
+ * True when a process holds the other end of a pseudo-terminal (proc_pid_fdinfo(5), `tty-index`): it is the device, and takes no
+ * bytes from a reader.
+ */
 function isFarEnd(pid: number, realPath: string): boolean {
   const [, index] = /^\/dev\/pts\/(\d+)$/.exec(realPath) ?? [];
   return (

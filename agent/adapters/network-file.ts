@@ -1,5 +1,5 @@
-// Where the modem is registered, from a file that a script of the modem writes (ModemManager's dispatcher, ofono, a
-// vendor's tool): `home` or `roaming`. A damaged or absent file gives no answer.
+// The modem's registration (`home` or `roaming`) from a file that a script of the modem writes: ModemManager's
+// dispatcher, ofono, a vendor's tool. A damaged or absent file gives no answer.
 import { readFile } from 'node:fs/promises';
 
 /** `home` or `roaming`; null for an absent file or any other content. Reads 64 characters at most. */

@@ -1,6 +1,6 @@
-// Calls into the serial driver, any of which may hang: each holds a thread of the pool that DNS, files and the reads
-// of the other port need too. One bad driver must never block all threads: hanging calls are counted, and a port whose
-// earlier calls hang is refused without another call until one of them returns.
+// Calls into the serial driver, any of which may hang. Each holds a thread of the pool that DNS, files and the other port
+// need too, and one bad driver must never block all threads. So hanging calls are counted, and a port with hanging calls
+// is refused until one of them returns.
 import { readdirSync, readFileSync } from 'node:fs';
 import { AppError } from '../../src/core/errors.ts';
 
@@ -75,8 +75,8 @@ function isUnkillable(): boolean {
 }
 
 /**
- * How long calls of a port have hung so that it is refused, ms; 0 while none is. Also 0 while a thread is in a wait
- * that not even SIGKILL ends: such a process would hold the lock of its outbox for ever, and nothing could take its place.
+ * Time for which a refused port's calls have hung, ms; 0: no port is refused. Also 0 while a thread is in an unkillable
+ * wait: the process would keep its outbox lock after SIGKILL, and nothing could replace it.
  */
 export function driverStuckMs(): number {
   const refused = [...hanging].filter(({ path }) => refuses(path));

@@ -1,4 +1,5 @@
-// Why a serial port does not open, as a text that an installer can act on. It must never touch the port itself.
+// Explains why a serial port does not open, as a text that an installer can act on. It must never touch the
+// port itself.
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../src/core/errors.ts';

@@ -1,11 +1,11 @@
-// A serial port as ByteLink, over the native binding of serialport 13 (its stream layer is left out). It must never
-// keep bytes for later, never outlive a vanished tty, and never wait for the driver without a limit. Why not its
-// stream: a write on a closed port is kept and sent at the next open (a stale "relay on"); and its reader takes 0
-// bytes, which is what a hung-up tty reads, for "try again" without yielding (bindings-cpp #162): 200 000 rounds in
-// 0.1 s and memory climbing. So the read loop is here: 0 bytes = the port is gone. `drain` is never called and
-// `close` has a deadline, because both can hang in the driver (bindings-cpp #237; `serial-driver.ts` counts hanging
-// calls). Bytes that the driver has not sent by then are discarded: a relay order must not leave after its link.
-// `hupcl: false`: dropping DTR on close resets some boards.
+// A serial port as ByteLink, over the native binding of serialport 13 (its stream layer is left out). It must never keep
+// bytes for later, never outlive a vanished tty, and never wait for the driver without a limit. Why not its stream: a
+// write on a closed port is kept and sent at the next open (a stale "relay on"); and its reader retries after 0 bytes,
+// which a hung-up tty reads, without yielding (bindings-cpp #162): 200,000 rounds in 0.1 s, with growing memory. So the
+// read loop is here: 0 bytes = the port is gone. `drain` is never called and `close` has a deadline, because both can
+// hang in the driver (bindings-cpp #237; `serial-driver.ts` counts hanging calls). Bytes that the driver has not sent by
+// then are discarded: a relay order must not leave after its link. `hupcl: false`: dropping DTR on close resets some
+// boards.
 import { readSync, writeSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ import { notASerialPort, openError } from './serial-fault.ts';
 
 type Binding = Awaited<ReturnType<typeof SerialPort.binding.open>>;
 
-/** What we use of the binding's port on Linux and macOS. */
+/** The members used of the binding's port on Linux and macOS. */
 interface PollingBinding {
   readonly fd: number | null;
   readonly isOpen: boolean;
@@ -33,11 +33,11 @@ const readBytes = 4096;
 const maxUnsentBytes = 8192;
 const closeDeadlineMs = 3000;
 const openDeadlineMs = 8000;
-/** How often the path is checked: a replug gives a new node while the old descriptor may stay silent for ever. */
+/** Period of the path check: a replug gives a new node while the old descriptor may stay silent for ever. */
 const watchMs = 1000;
 /**
- * More than this in a window is no board and no receiver (921600 baud bring 9 kB in it), but an adapter that babbles: it
- * is read no faster, so that everything else gets its turn. What the kernel's buffer cannot hold is lost.
+ * More than this in a window comes from a babbling adapter (921600 baud bring 9 kB). It is read no faster, so everything
+ * else gets its turn; bytes beyond the kernel's buffer are lost.
  */
 const floodBytes = 32 * 1024;
 const floodWindowMs = 100;

@@ -2,7 +2,7 @@
 // the service manager that watches for the file has (systemd/fleetward-agent-sleep.path), if it was enabled.
 import { rename, writeFile } from 'node:fs/promises';
 
-/** Where the service's folder is (RuntimeDirectory); a stop of the service removes it with the file. */
+/** Path in the service's RuntimeDirectory; a stop of the service removes both. */
 export const standardSleepRequest = '/run/fleetward-agent/sleep';
 
 /** Writes the request, whole or not at all. Rejects where there is no such folder. */

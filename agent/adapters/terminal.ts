@@ -7,8 +7,8 @@ const answerMs = 120_000;
 const lineMost = 200;
 
 /**
- * Shows the question on the error output and resolves with the line typed; '' at the end of the input, after two
- * minutes, or when stopped.
+ * Shows the question on the error output and resolves with the typed line. Resolves with '' at the end of input,
+ * after two minutes, or when stopped.
  */
 export function askPerson(question: string, stopped: Promise<void>): Promise<string> {
   process.stderr.write(question);

@@ -1,6 +1,5 @@
-// HTTP/1.1 over a Unix socket, both ends, on node:http. The server must never listen on anything but a path of this
-// machine, and never remove a file that is no socket, nor a socket that is in use; slow or oversized requests are cut
-// off.
+// HTTP/1.1 over a Unix socket, both ends, on node:http. The server must listen only on a path of this machine. It
+// must never remove another kind of file, nor a socket in use. Slow or oversized requests are cut off.
 import { chmodSync, lstatSync, rmSync, type Stats, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createConnection } from 'node:net';

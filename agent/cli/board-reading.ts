@@ -15,7 +15,7 @@ interface ReadingOptions {
   readonly clock: Clock;
   readonly openByteLink: OpenByteLink;
   readonly analog: AnalogName;
-  /** What the signal reads, before any table; null: outside of its range, or the board does not answer. */
+  /** The signal's measure, before any table; null: outside of its range, or the board does not answer. */
   onMeasure(measure: number | null, atMs: number): void;
   /** The port is gone and is not opened again. */
   onDown(reason: string): void;

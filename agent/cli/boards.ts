@@ -15,15 +15,15 @@ function describeBoard({ name, title, inputs, analogs, relays, outputs }: BoardP
   ];
 }
 
-/** What `fleetward-agent boards` prints: each profile with its inputs, analogs and relays. */
+/** Output of `fleetward-agent boards`: each profile with its inputs, analogs and relays. */
 export async function listBoards(): Promise<Output> {
   const profiles = await Promise.all((await listBoardProfiles()).map(readBoardProfile));
   return { json: profiles, text: profiles.flatMap(describeBoard).join('\n') };
 }
 
 /**
- * What `fleetward-agent boards show` prints: the TOML of a profile, comments included; as JSON the checked profile.
- * Throws AppError `config` with every fault of the file.
+ * Output of `fleetward-agent boards show`: the TOML of a profile with comments; as JSON the checked profile. Throws
+ * AppError `config` with every fault of the file.
  */
 export async function showBoard(nameOrPath: string): Promise<Output> {
   const text = await readBoardText(nameOrPath);

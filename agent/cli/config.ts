@@ -33,7 +33,7 @@ export async function checkConfig(flags: Flags, verifyKey: (publicKey: string) =
   return { json, text: lines.join('\n') };
 }
 
-/** What the broker's configuration changed in the vehicle beside this file's settings. */
+/** Changes of the broker's configuration to this file's settings. */
 export function readRemote(file: AgentFile): Promise<RemoteConfig> {
   return readRemoteConfig(createConfigFiles(dirname(file.storage.path)), settingsIn(file));
 }

@@ -1,5 +1,5 @@
-// `fleetward-agent doctor`: the checks for this machine, their order, and their output. It never runs beside an agent
-// on the same ports: a running agent is asked for its status instead.
+// `fleetward-agent doctor`: the checks for this machine, their order, and their output. It never shares ports with a running
+// agent, but reads that agent's status.
 import { existsSync } from 'node:fs';
 import { readVersion } from '../../src/adapters/version.ts';
 import { AppError } from '../../src/core/errors.ts';

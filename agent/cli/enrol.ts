@@ -91,7 +91,7 @@ interface Report {
 }
 
 /**
- * What was done, and what is left to do.
+ * Result of the enrolment, and the remaining steps.
  * @param missing why the agent would not start yet; null when it would.
  */
 export function reportEnrolled(enrolled: Enrolled, missing: string | null): Report {

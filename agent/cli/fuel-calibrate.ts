@@ -32,7 +32,7 @@ export interface FuelCalibrateIo {
   readonly plan: Pick<CalibrationPlan, 'capacityL' | 'mode' | 'startL'> | null;
   /** The text of an answers file, for use without a person; null: ask. */
   readonly answers: string | null;
-  /** Where the points are kept until the table is made. */
+  /** File that keeps the points until the table is made. */
   readonly progressPath: string;
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;

@@ -97,7 +97,7 @@ export function readAgentConfig(file: AgentFile): Promise<AgentConfig> {
   });
 }
 
-/** Why the agent would not start with its file; null when it would. */
+/** Reason why the agent would not start with its file; null when it would. */
 export async function missingIn(flags: Flags): Promise<string | null> {
   try {
     await readAgentConfig(loadSettings(flags).value);

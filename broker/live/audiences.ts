@@ -1,5 +1,5 @@
-// Audiences: the readers of this process who get the same messages, because their scope and selection are the same. A message is
-// made, encoded and held once for all of them. Every message passes here, so that no reader gets anything outside of its scope.
+// Audiences: readers of this process with the same scope and selection. A message is built, encoded and held once for all of
+// them. Every message passes here, so that no reader gets anything outside of its scope.
 
 import type { Scope } from '../core/accounts/scope.ts';
 import {

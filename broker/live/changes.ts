@@ -1,5 +1,5 @@
-// What changed in the store beside events, for live streams: commands, approvals, presences, zones, releases and alarms, by time. Read
-// again a little later than it was stamped, as a change may be committed after others of the same time; each text is sent once.
+// Changes in the store other than events, for live streams: commands, approvals, presences, zones, releases and alarms, by time.
+// A change may be committed after others of its time, so reads overlap; each text is sent once.
 import type { Clock, Database } from '../../src/ports.ts';
 import type { ChangeKind, LiveChange } from '../core/live/live-kinds.ts';
 import { alarmChanges } from '../store/live/alarm-changes.ts';
@@ -10,7 +10,7 @@ import { zoneChanges } from '../store/live/zone-changes.ts';
 
 type Source = (db: Database, span: ChangeSpan) => ChangePages;
 
-/** Where the changes of each kind are read, in the order in which they are sent. */
+/** Reader of each kind, in sending order. */
 const sources: Readonly<Record<ChangeKind, Source>> = {
   presence: presenceChanges,
   release: releaseChanges,
@@ -70,7 +70,7 @@ export function createChangeFollower(db: Database, clock: Clock): ChangeFollower
       }
       // A clock that stepped back must not make it read changes of the future.
       readMs = nowMs;
-      // What is read again is remembered for longer, or it would be sent again each time.
+      // Keys outlive the overlap, or each read would send them again.
       for (const [key, { atMs }] of sent) if (atMs < nowMs - backMs - overlapMs) sent.delete(key);
     },
     skip() {

@@ -1,6 +1,6 @@
 // Feeds events to live streams, in the order of their numbers and each once, whichever process committed them. A commit of this
-// process is passed on at once when it is next in order; everything else is read from the store, from the read cursor on. A lost
-// wake costs a second and never an event.
+// process is passed on at once if it is next in order; everything else is read from the store. A lost wake costs a second and
+// never an event.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, CommitNotice, Database, Log } from '../../src/ports.ts';
 import type { LiveEvent } from '../core/live/live-message.ts';

@@ -66,7 +66,7 @@ const changesGatherMs = 50;
 const changesMs = 1000;
 /** Without a read of the changes for this long no stream gets a sign of life: what its client shows may be old. */
 const unreadMs = 3000;
-/** So many readers are written to at once, and so often: what thousands of readers cost never stands in the way of what vehicles report. */
+/** Readers written to at once, and the pause between: thousands of readers must never delay vehicles' reports. */
 const wakesEach = 50;
 const wakesMs = 4;
 

@@ -14,8 +14,7 @@ export const openingLimits = {
   /** Age of a resume point: longer than any outage of a client, shorter than what is kept of events. */
   ageMs: 24 * 3600 * 1000,
   /**
-   * Device states are sent after events that came later: devices and other changes are read from this much before the
-   * resume point, as their message may not have been sent.
+   * Device states may be sent after later events. So devices and other changes are read from this long before the resume point.
    */
   overlapMs: 10_000,
 } as const;

@@ -1,4 +1,4 @@
-// What a reader of a live stream asked for, and the texts of the messages that it gets: '' for what it does not want.
+// Selection of a live-stream reader, and its message texts: '' for unselected messages.
 
 import type { Scope } from '../core/accounts/scope.ts';
 import type { LiveChange, LiveKind } from '../core/live/live-kinds.ts';

@@ -1,5 +1,5 @@
-// What the service does with alarms by itself: brings them back from the shelf, closes those whose condition has ended, and
-// puts those back into the queue whose owner is gone. Every change carries its condition, an audit entry and its activity.
+// Automatic handling of alarms: ends shelving, closes alarms whose condition has ended, and requeues alarms without their
+// owner. Every change carries its condition, an audit entry and its activity.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log, Statement } from '../../src/ports.ts';
 import { type Alarm, serviceActor } from '../core/alarms/alarm.ts';
@@ -34,7 +34,7 @@ export interface AlarmUpkeep {
 const periodMs = 1000;
 /** Several events make one run. */
 const gatherMs = 20;
-/** Whether owners are still there is asked about every alarm that has one. */
+/** Period of the check that every owner still exists. */
 const ownersPeriodMs = 5000;
 const restFactor = 3;
 

@@ -1,4 +1,4 @@
-// What the rules remember after a decision and did not before, as rows.
+// Episodes that a decision changed, as rows.
 import type { Episode } from '../core/notifications/notification-rules.ts';
 import type { EpisodeRow } from '../store/notifications/rules.ts';
 

@@ -1,6 +1,6 @@
-// Delivers what the notifier decided: claims what is due by a lease, sends it, and records the outcome. At least once:
-// after a crash the lease runs out and it is sent again under the same id. A dead target costs its own deliveries only,
-// and an account cannot fill every slot.
+// Sends the notifier's deliveries: claims due ones by a lease, sends them and records the outcome. Delivery is at least
+// once: after a crash the lease expires and the same id is sent again. A dead target costs its own deliveries only, and
+// an account cannot fill every slot.
 
 import { messageOf } from '../../src/core/errors.ts';
 import { retryDelayMs } from '../../src/core/retry-delay.ts';
@@ -94,7 +94,7 @@ function startable(queue: DeliveryQueue, due: readonly DueRow[]): readonly DueRo
   });
 }
 
-/** How a failed attempt goes on: later, or not at all. `row.attempts` does not count this one. */
+/** Result of a failed attempt: a later retry, or the end. `row.attempts` does not count this one. */
 function afterFailure(
   queue: DeliveryQueue,
   row: DueRow,

@@ -1,6 +1,5 @@
-// Escalates alarms that had no owner for as long as a rule waits: inbox entry, deliveries, the alarm's activity and the
-// decision itself are one batch, on the condition that the decision was not made. Nothing is lost or sent twice by a restart,
-// nor by two processes at once.
+// Escalates alarms that had no owner for a rule's waiting time. Inbox entry, deliveries, activity and decision are one batch,
+// conditional on no earlier decision. So neither a restart nor two processes lose or repeat one.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log, Statement } from '../../src/ports.ts';
 import { type Alarm, serviceActor } from '../core/alarms/alarm.ts';
@@ -38,7 +37,7 @@ export interface Escalation {
 }
 
 const periodMs = 1000;
-/** Finding what is due looks at every alarm without an owner: at most a quarter of the reading thread's time. */
+/** The search reads every alarm without an owner: at most a quarter of the reading thread's time. */
 const restFactor = 3;
 
 interface Due {

@@ -1,7 +1,7 @@
-// Decides which events users are notified of. It works from a cursor in the store over the numbers of events, and writes
-// notifications, deliveries, what the rules remember and the cursor in one batch: whenever it ends, the next one goes on
-// where it was, and nothing is lost or notified twice. It must never hold up the events themselves, nor those of one device the
-// notifications of another: a device with many events gets a cursor of its own, and is decided in turn with the others.
+// Decides which events users are notified of. It follows event numbers with a stored cursor, and writes notifications,
+// deliveries, episodes and cursor in one batch. So a restart continues at the cursor and neither loses nor repeats a
+// notification. It must never delay events, nor let one device delay another's notifications: a device with many events gets its
+// own cursor and its turn.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, CommitNotice, Database, Log, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
@@ -72,7 +72,7 @@ const pollMs = 5000;
 const gatherMs = 20;
 /** Devices that are decided apart at a time. */
 const apartMost = 500;
-/** How often the cursor is written when there is nothing to decide; a restart reads that much again. */
+/** Period of cursor writes without decisions; a restart reads that much again. */
 const saveCursorMs = 60_000;
 
 interface NotifierState {
@@ -193,7 +193,7 @@ function noticesOf(
     isFull,
     onlyIf,
   };
-  // One row stands for all that is given up at once: a flood of one account must not cost the others the time to write it.
+  // One row represents all discarded notifications: writing an account's flood must not delay the others.
   const notified = isFull ? firings.slice(0, 1) : firings;
   const deliveries = notified.flatMap((firing) =>
     deliveriesOf(firing, row, { ...context, ruleNo: firing.rule.ruleNo }),
@@ -202,7 +202,7 @@ function noticesOf(
   return [insertNotification(row, { isLate: event.isLate, onlyIf }), ...written];
 }
 
-/** What one event does to alarms: it ends the conditions of some, and raises or repeats one. */
+/** Effects of one event on alarms: ends conditions, raises or repeats one. */
 function alarmsOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: BatchContext): readonly Statement[] {
   const { row, event, rules, groups } = candidate;
   const { eventNo, sliceNo, deviceNo, statusCode } = row;
@@ -230,7 +230,7 @@ interface Gathered {
   readonly cutAt: number | null;
 }
 
-/** What the events of a page add, and up to which of them: a batch must not hold up the writer. */
+/** Statements of a page's events, up to a limit: a batch must not block the writer. */
 function gather(events: readonly RuleEventRow[], known: Known, round: BatchContext): Gathered {
   const notices: Statement[] = [];
   const alarms: Statement[] = [];
@@ -313,7 +313,7 @@ async function decideTogetherOnce(state: NotifierState, progress: Progress): Pro
   if (after >= newestNo && caughtUp.length === 0) return false;
   const upTo = after >= newestNo ? newestNo : await nextUpTo(db, { after, upTo: newestNo }, spanMost);
   const page = await readTogether(db, progress, { after, upTo, released: caughtUp });
-  // What was looked through without the devices that are decided apart must stand in the store.
+  // With devices that are decided apart, the store must hold the scanned position.
   const isQuiet = page.events.length === 0 && apart.length === 0;
   if (isQuiet && clock.monoMs() - state.savedMs < saveCursorMs) {
     state.scannedNo = page.to;

@@ -1,7 +1,6 @@
-// Notes which devices have been offline for as long as a rule waits and which certificates expire, and decides what rules notify
-// of: these, and what triggers recorded (`broker/store/schema/occurrences.ts`). Inbox entry, deliveries, what the rules remember
-// and the removal of the occurrence are one batch, on the condition that it is still there: neither a restart nor two processes
-// at once lose or repeat a notice.
+// Records absences and expiring certificates, and decides rules about them and about occurrences that triggers recorded
+// (`broker/store/schema/occurrences.ts`). Inbox entry, deliveries, episodes and the removal of the occurrence are one batch,
+// conditional on its existence. So neither a restart nor two processes lose or repeat a notice.
 import { dayMs } from '../../src/core/durations.ts';
 import { messageOf } from '../../src/core/errors.ts';
 import { silenceLimitMs } from '../../src/core/presence.ts';
@@ -41,12 +40,12 @@ export interface OccurrenceNotifierOptions {
 }
 
 export interface OccurrenceNotifier {
-  /** Notes and decides everything that is there; for tests. */
+  /** Records and decides everything; for tests. */
   runAll(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A poll: seconds are soon enough for what is noted after minutes, and no commit has to wake it. */
+/** A poll: seconds are fast enough for absences of minutes, and no commit has to wake it. */
 const periodMs = 2000;
 /** Delay after a failure. */
 const failedMs = 10_000;
@@ -127,7 +126,7 @@ function statementsOf(row: OccurrenceRow, known: Known, onlyIf: Statement): read
     isFull,
     onlyIf,
   };
-  // One row stands for all that is given up at once, as for events.
+  // One row represents all discarded notifications, as for events.
   const deliveries = (isFull ? firings.slice(0, 1) : firings).flatMap((firing) =>
     deliveriesOf(firing, row, { ...context, ruleNo: firing.rule.ruleNo }),
   );

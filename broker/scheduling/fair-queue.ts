@@ -50,7 +50,7 @@ export interface FairQueue {
   countOf(owner: Owner): number;
   /** @returns function that removes the entry. */
   add(owner: Owner, enter: () => void): () => void;
-  /** Removes the next entry whose owner may enter, and calls its `enter`; false: there is none. */
+  /** Removes the next entry with an admissible owner and calls its `enter`; false: none. */
   next(mayEnter: (owner: Owner) => boolean): boolean;
 }
 

@@ -1,5 +1,5 @@
-// Slots of a limited resource, with a share for each token, user and account, so that none takes them from the others. A slot is taken together with
-// the signal that frees it, so no path leaks it. Errors, clients that disconnect and answers that are never read all free it.
+// Slots of a limited resource, with a share for each token, user and account. A slot is acquired together with the signal that
+// frees it, so no path leaks it. Errors, clients that disconnect and answers that are never read all free it.
 
 /** Owner of a slot: a session or API token, its user, and the account. A share link counts as a user. */
 export interface Owner {

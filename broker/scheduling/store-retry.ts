@@ -173,7 +173,7 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
     },
     onRefused(attempt, thrown) {
       if (isClosed || !isOutage(thrown)) return attempt.giveUp(thrown);
-      // The outage counts from the time at which this work began to wait, so that `isDown` is true when it is abandoned.
+      // The outage starts when this work began to wait, so `isDown` is true when it is abandoned.
       recordFailure(thrown, attempt.isWaiting ? attempt.sinceMs : clock.monoMs());
       if (attempt.isWaiting) queue.start(attempt);
     },

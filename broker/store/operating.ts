@@ -1,5 +1,5 @@
-// What the operator of the service is shown of its database: accounts against their limits, unreadable payloads by reason, ages of what
-// waits, backups, positions. Bounded reads of low priority: they run every few seconds while a page of the operator is open.
+// Database figures for the operator of the service: accounts against their limits, unreadable payloads by reason, ages of queues,
+// backups, positions. Reads are bounded and of low priority: they run every few seconds while an operator's page is open.
 import { hourMs } from '../../src/core/durations.ts';
 import type { Database, Row } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
@@ -45,7 +45,7 @@ const toAccount = (row: Row, nowS: number): AccountFacts => ({
   retainedDays: numberOrNull(row, 'retained_days') ?? 0,
 });
 
-/** How near an account is to its limit of devices; one without a limit is far from it. */
+/** Share of an account's device limit in use; -1 without a limit. */
 const fillOf = ({ devices, maximumDevices }: AccountFacts): number =>
   maximumDevices === 0 ? -1 : devices / maximumDevices;
 const endOf = ({ expiresAtS }: AccountFacts): number => expiresAtS || Number.POSITIVE_INFINITY;
@@ -138,7 +138,7 @@ export async function readQuarantineFacts(
   };
 }
 
-/** What waits in the database, with the age of the oldest. */
+/** Queues in the database, with the age of their oldest entry. */
 export async function readQueues(db: Database, nowMs: number): Promise<readonly QueueFacts[]> {
   const backlog = await readBacklog(db);
   const [row = {}] = await db.read(sql`SELECT
@@ -188,7 +188,7 @@ export async function readPositions(
   };
 }
 
-/** How the audit log names backups; `object` finds the newest by an index. */
+/** Audit entry of a backup; `object` finds the newest by an index. */
 export const backupEntry = {
   good: 'service.backup',
   failed: 'service.backupfail',

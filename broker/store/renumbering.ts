@@ -1,5 +1,5 @@
-// After a restore, numbers of events begin above all that were given before, the lost ones included: a client that asks for what came
-// since the last number that it saw then gets all that is new. Numbers are taken from the clock, far above any count.
+// After a restore, event numbers begin above all earlier ones, the lost ones included: a client that asks with its last number
+// then gets everything new. Numbers are taken from the clock, far above any count.
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { numberOf, textOf } from './base/row.ts';
@@ -20,7 +20,7 @@ const numbered = [
 /** Marks a database file as one that was put back from a backup. */
 export const markRestored = (): Statement => sql`UPDATE event_counter SET origin = 'restored' WHERE one = 1`;
 
-/** Which database this is. A server's is another one after `pg_restore`, and after a recovery from its log or a failover. */
+/** Identity of this database. A server's changes after `pg_restore`, a recovery from its log, or a failover. */
 async function originOf(db: Database, isServer: boolean): Promise<string> {
   if (!isServer) return 'file';
   const [row] = await db.read(sql`SELECT COALESCE(CAST(oid AS TEXT) || '/' || SUBSTR(pg_walfile_name(

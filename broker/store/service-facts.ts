@@ -1,4 +1,4 @@
-// What must stay the same from start to start, and at every bridge: rows that a start compares itself with.
+// Facts that stay the same over starts and bridges: rows that each start compares.
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { readNumber, textOf } from './base/row.ts';

@@ -1,5 +1,5 @@
-// The time that removals by age go by. A clock that is ahead makes everything old at once, so time may pass here only as it does in
-// the process, and between two processes at most by a day. What is more waits until a vehicle's GNSS time, or a person, confirms it.
+// The time for removals by age. A clock that is ahead makes everything old at once, so time advances here only with the process,
+// and by at most a day between two processes. A larger leap waits until a vehicle's GNSS time, or a person, confirms it.
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { numberOf } from '../store/base/row.ts';
@@ -11,7 +11,7 @@ const factName = 'aging-ms';
 
 /** Longest time without a run of the service that needs no confirmation. */
 export const leapMostMs = 86_400_000;
-/** How far GNSS time of an event may be from its receipt: live events are seconds old. */
+/** Maximum difference between GNSS time and receipt of an event: live events are seconds old. */
 const agreesMs = 600_000;
 /** Of an event that was just received: less than `leapMostMs`. */
 const newMs = 3_600_000;
@@ -21,7 +21,7 @@ const eventsExamined = 1000;
 export interface AgingTime {
   /** Removals go by this; never later than the clock. */
   readonly nowMs: number;
-  /** How far the clock is ahead of it, unconfirmed; 0: it is believed. */
+  /** Unconfirmed lead of the clock; 0: the clock is believed. */
   readonly leapMs: number;
 }
 

@@ -1,5 +1,5 @@
-// Whether the database takes writes, asked by a write that really reaches the disk: an update of no rows succeeds on a
-// full disk too. Frequent checks, which any client may request, must not cost a commit each.
+// Checks that the database accepts writes, by a write that reaches the disk: an update of no rows succeeds on a full disk
+// too. Any client may request checks, so not each may cost a commit.
 import { AppError, causeCodeOf, filesGoneCode, messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
@@ -22,8 +22,8 @@ interface DatabaseCheck {
 }
 
 /**
- * The check of one database. A result is reused for a second, and at most one probe is
- * running: behind a lock, probes would queue in front of the vehicles' writes. It never rejects.
+ * The check of one database. A result is reused for a second, and at most one probe runs: behind a lock, probes would
+ * queue before the vehicles' writes. It never rejects.
  */
 export function createDatabaseCheck(db: Database, clock: Clock): () => Promise<DatabaseCheck> {
   let answer: Promise<DatabaseCheck> | null = null;
@@ -35,7 +35,7 @@ export function createDatabaseCheck(db: Database, clock: Clock): () => Promise<D
       await db.write(probe);
       return { name: 'database', fault: null };
     } catch (thrown) {
-      // Which file it is, without its folder: anyone may ask.
+      // The file without its folder: anyone may ask.
       const isGone = thrown instanceof AppError && causeCodeOf(thrown) === filesGoneCode;
       return { name: 'database', fault: isGone ? messageOf(thrown.cause) : 'cannot be written' };
     } finally {

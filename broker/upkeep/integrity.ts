@@ -1,5 +1,5 @@
-// Checks the whole database, part by part: pages and indexes, references, rows without their device, the present of
-// devices against their events, acknowledged numbers, the audit log. It changes nothing and repairs nothing.
+// Checks the whole database, part by part: pages, indexes, references, rows without a device, device states against
+// events, acknowledged numbers, the audit log. It changes nothing and repairs nothing.
 import type { Clock, Database } from '../../src/ports.ts';
 import type { ChainFaultReason } from '../core/accounts/audit-chain.ts';
 import { chainFaultTexts } from '../core/accounts/audit-chain-text.ts';

@@ -1,5 +1,5 @@
-// Commits that delete rows beside the commits of vehicles: none of them large, and a pause after each, longer while
-// vehicles wait. The size is found by what each takes here, so that it is right for a slow disk and for a quick one.
+// Deletes rows in small commits between the commits of vehicles, with a pause after each, longer while vehicles wait.
+// The size adapts to the duration of each commit, for slow and quick disks.
 import type { Clock } from '../../src/ports.ts';
 import { type AdaptiveBatchRules, nextSize } from '../core/scheduling/adaptive-batch.ts';
 import { nextShare, restMs, type ThrottleRules } from '../core/scheduling/aimd-throttle.ts';

@@ -1,6 +1,5 @@
-// Clears away the events, notifications and alarms of deleted devices, a few hundred at a time, so that vehicles never wait for
-// it. What is left when the process ends is found again by the next one. It must never touch what belongs to a device that
-// is there.
+// Removes the events, notifications and alarms of deleted devices, a few hundred at a time, so vehicles never wait for it. The
+// next process continues. It must never touch rows of an existing device.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
@@ -31,7 +30,7 @@ const pauseMs = 50;
 const lagMostMs = 200;
 const idleMs = 5000;
 const nothingToDo = -1;
-/** How long a deletion is remembered after it is done, for other processes that still hold the device. */
+/** A finished deletion is kept this long, for other processes that still hold the device. */
 const rememberedS = 3600;
 
 /** One batch of at most `count` rows of each kind: rows deleted, or null when there is nothing to do. */

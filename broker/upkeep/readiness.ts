@@ -1,5 +1,5 @@
-// Whether the broker should be given work: the database takes writes, vehicles do not wait for the disk, and it is not
-// stopping. Asked by orchestrators every few seconds, so it is cheap, never rejects and never waits without an end.
+// Readiness: the database accepts writes, vehicles do not wait for the disk, and the broker is not stopping.
+// Orchestrators ask every few seconds, so it is cheap, never rejects and never waits without a limit.
 import type { Clock } from '../../src/ports.ts';
 import { waitAtMost } from '../../src/timeout.ts';
 

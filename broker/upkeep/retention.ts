@@ -1,5 +1,5 @@
-// Removes events past the retention of their account, by event time and by arrival: whole slices where no account keeps anything
-// of them, else a few hundred rows at a time, and never while vehicles wait for the disk. The next run continues where one stopped.
+// Removes events past the retention of their account, by event time and by arrival. It removes whole slices that no account
+// keeps, else a few hundred rows at a time, and never while vehicles wait for the disk. The next run continues where one stopped.
 // It must never touch what is younger than a day, nor make an event that is sent again look new.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
@@ -124,7 +124,7 @@ async function clearSpan(run: Run, { sliceNo, deviceNo, fromMs, toMs, isOld }: S
   }
 }
 
-/** What is removed of an account's devices one by one. */
+/** Row-by-row removal of an account's devices. */
 interface Clearing {
   readonly beforeMs: number;
   readonly slices: readonly number[];

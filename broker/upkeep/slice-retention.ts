@@ -51,7 +51,7 @@ export interface SliceRetention {
   readonly became: 'retired' | 'dropped';
 }
 
-/** What is received before the limit and belongs before it, or to a time that never comes, is past it. */
+/** Events are past the limit when received before it with an earlier, or an impossible, event time. */
 export const limitOf = (nowMs: number, days: number): number => nowMs - Math.max(1, days) * dayMs;
 
 /** A slice with the time that it can hold. */
@@ -166,7 +166,7 @@ async function drop(
   await writeAlone(run, forgetSlice(sliceNo));
 }
 
-/** Hides what is past every limit, and drops what was hidden before. `isDry`: says what it would hide, and does nothing. */
+/** Hides slices past every limit, and drops those hidden before. `isDry`: only reports what it would hide. */
 export async function retireSlices(
   run: RetentionRun,
   keeping: RetentionNeeds,

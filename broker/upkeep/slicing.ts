@@ -1,5 +1,5 @@
 // Opens a new slice of the events each week of receipt, or earlier when the one that is open is full. It must never run
-// while vehicles wait for the disk, and a clock that jumps costs a slice that is shorter or longer, never an event.
+// while vehicles wait for the disk. A clock jump makes a slice shorter or longer, and never loses an event.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';

@@ -7,7 +7,7 @@ export interface WatchdogOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly supervisor: Supervisor;
-  /** How long the service manager waits without a sign of life, in ms; null: it does not watch. */
+  /** Watchdog time of the service manager, in ms; null: it does not watch. */
   readonly watchdogMs: number | null;
   /** Age of the oldest write that neither succeeded nor failed, in ms. */
   readonly hangingMs: () => number;
@@ -28,7 +28,7 @@ const checkMostMs = 15_000;
 const hangMostMs = 30_000;
 const probeMostMs = 5000;
 
-/** What does not work, as text; null when all does. */
+/** The fault as text; null: none. */
 async function faultOf({ hangingMs, listeners }: WatchdogOptions, limitMs: number): Promise<string | null> {
   const hanging = hangingMs();
   if (hanging >= hangMostMs) return `a write hangs for ${Math.round(hanging / 1000)} s`;

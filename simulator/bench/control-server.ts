@@ -1,5 +1,5 @@
-// The control port of the test bench: the commands of the prompt over HTTP on the loopback interface, for scripts and tests, and its own
-// panel for a browser. It has no password, so it refuses requests of all other web pages.
+// The control port of the test bench: the commands of the prompt over HTTP on loopback, for scripts and tests, and a panel for a
+// browser. It has no password, so it refuses requests of other web pages.
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -9,7 +9,7 @@ const readUplot = (file: string): string => readFileSync(resolve(`uplot/${file}`
 
 const readPage = (file: string): string => readFileSync(new URL(`../pages/${file}`, import.meta.url), 'utf8');
 
-/** What a report holds beside its figures. */
+/** Parts of a report page besides its figures. */
 export const readReportParts = (): PageParts => ({
   script: `/*\n${readUplot('LICENSE')}\n*/\n${readUplot('dist/uPlot.iife.min.js')}\n${readPage('report.js')}`,
   style: readUplot('dist/uPlot.min.css') + readPage('report.css'),

@@ -1,5 +1,5 @@
-// The commands `record` and `replay`: real traffic of an account into a file without personal data, and such a file sent again by light
-// trackers, at its own speed or faster, with the check of every event.
+// The commands `record` and `replay`: `record` writes an account's real traffic to a file without personal data. `replay` sends
+// it by light trackers, at its speed or faster, and checks every event.
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// The result files of a run and its facts: checked before the run, so that a wrong path is found at once, and written one by one at the end, so that a
-// failure does not keep the others from being written.
+// The result files of a run and its facts. Paths are checked before the run. Files are written one by one at the end, so a
+// failure does not prevent the others.
 import { open, stat, unlink, writeFile } from 'node:fs/promises';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { formatHtml } from '../report/page.ts';

@@ -12,7 +12,7 @@ export interface SeededEntropy {
   chance(probability: number): boolean;
   /** Normal distribution with mean 0 and standard deviation 1. */
   normal(): number;
-  /** An independent stream: what is drawn from it never depends on what was drawn from this one. */
+  /** An independent stream: its draws never depend on this one's. */
   stream(name: string): SeededEntropy;
 }
 

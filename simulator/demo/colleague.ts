@@ -1,5 +1,5 @@
-// The colleague of the demo: a simulated second user who asks for an engine cut, so that one person can see both sides of an approval. It is a
-// user like any other, over the HTTP service; only its standing of a day is given to it in the demo's own database.
+// The colleague of the demo: a simulated second user that requests an engine cut, so one person can see both sides of an
+// approval. It is an ordinary user over HTTP; only its day of waiting is skipped, in the demo's database.
 import { AppError } from '../../src/core/errors.ts';
 import type { Entropy } from '../../src/ports.ts';
 
@@ -26,7 +26,7 @@ export interface ColleagueOptions {
 type Answer = Readonly<Record<string, unknown>>;
 
 const answerMs = 8000;
-/** How long a cut that the colleague asks for may wait, s. */
+/** Life of the colleague's cut, s. */
 const cutTtlS = 1800;
 
 /** Calls an operation. Rejects with the service's own words. */

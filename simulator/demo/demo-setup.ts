@@ -165,8 +165,8 @@ export async function setUp(
 }
 
 /**
- * A new one-time code for the console's login, made through the broker's command line; null when the account of the demo allows none
- * any more, for example because its cuts need a second user.
+ * A new one-time code for the console's login, made by the broker's command line. Null when the demo's account allows none, for
+ * example because its cuts need a second user.
  */
 export async function makeLoginCode(broker: BrokerProcessOptions): Promise<string | null> {
   const args = ['account', 'login-code', accountID, userID, '--json'];

@@ -31,7 +31,7 @@ const openMs = 30_000;
 const powerOffMs = 60_000;
 const towKmh = 25;
 
-/** What each action does; nothing here knows of agent or broker. */
+/** Effect of each action; nothing here knows agent or broker. */
 const acts: Readonly<Record<PracticeAction, (member: PracticeMember) => void>> = {
   drive({ vehicle }) {
     if (!vehicle.driver.drive())

@@ -1,5 +1,5 @@
-// Register maps of the I/O boards that the simulator can be, as data. Facts are those of the makers' public manuals;
-// they are written here a second time on purpose: the agent's profiles must never be tested against themselves.
+// Register maps of the I/O boards that the simulator can be, as data. Facts are from the makers' public manuals, written
+// here independently: the agent's profiles must never be tested against themselves.
 import type { AgentFile } from '../../agent/config.ts';
 import type { FeatureName, InputName } from '../../src/core/events/event.ts';
 
@@ -76,7 +76,7 @@ interface ProofWires {
   readonly loopback: { readonly relay: number; readonly input: number } | null;
 }
 
-/** Which channel a signal is wired to; `inverted`: the input reads 0 while the signal is active. */
+/** Channel of a signal; `inverted`: the input reads 0 while the signal is active. */
 interface Wiring {
   readonly inputs: Readonly<
     Partial<Record<InputName, { readonly channel: number; readonly inverted?: boolean }>>

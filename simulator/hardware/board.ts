@@ -8,7 +8,7 @@ import { createContacts, type RelayChange } from './contacts.ts';
 import { type BoardPins, createSlaveUnit, isSoundFrame, type SlaveUnit } from './modbus-slave.ts';
 import { damage } from './pipe.ts';
 
-/** How the board's answers go wrong; all zero and false is a good board. Probabilities are 0 to 1. */
+/** Faults of the board's answers; all zero and false is a good board. Probabilities are 0 to 1. */
 export interface BoardFaults {
   /** Answers leave this much later. */
   readonly lateMs: number;
@@ -32,8 +32,8 @@ export interface BoardFaults {
 }
 
 /**
- * Where bytes of noise stand: right before or behind each answer, alone 4 ms after each request or 10 ms after each answer, several between
- * request and answer, on both sides with random values, with the head of the answer, or on the line all the time.
+ * Places of noise bytes: right before or behind each answer, alone 4 ms after each request or 10 ms after each answer, or several
+ * between request and answer. Also random on both sides, with the head of the answer, or on the line all the time.
  */
 export const noiseKinds = [
   'before',
@@ -275,7 +275,7 @@ export function createBoard(options: BoardOptions): Board {
   let isPowered = true;
   const relays = createContacts(options, () => faults.stuck);
   const loopback = wiring.proof?.loopback ?? null;
-  /** What is applied to an input, the wire of the loop-back included. */
+  /** Signal applied to an input, the loop-back's wire included. */
   const applied = (index: number): boolean =>
     loopback?.input === index ? relays.pins.relay(loopback.relay) : terminals.pins.input(index);
   let repeated: readonly boolean[] = [];

@@ -12,7 +12,7 @@ export interface GnssTruth {
 
 export type OptionalSentence = 'ZDA' | 'GNS' | 'GSV';
 
-/** How receivers that are sold write differently; several add up. */
+/** Differences of real receivers' sentences; several can combine. */
 export const receiverQuirks = {
   'status-d': 'RMC with status D, as Unicore UM98x with corrections',
   'vtg-only': 'GGA and VTG, no RMC',
@@ -155,7 +155,7 @@ const shifted =
   (seen, talker) =>
     format({ ...seen, utcMs: seen.utcMs === null ? null : seen.utcMs + byMs }, talker);
 
-/** The fields of one sentence, changed; the checksum is made anew. */
+/** The fields of one sentence, changed; the checksum is computed again. */
 const rewritten =
   (format: Format, change: (body: string) => string): Format =>
   (seen, talker) => {

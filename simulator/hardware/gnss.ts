@@ -42,7 +42,7 @@ export interface GnssState {
   readonly fix: 'valid' | 'acquiring' | 'tunnel' | 'jammed' | 'off';
   readonly isSpoofed: boolean;
   readonly quirks: readonly ReceiverQuirk[];
-  /** How far the sent position is from the true one, metres. */
+  /** Distance between the sent and the true position, metres. */
   readonly errorM: number;
 }
 
@@ -62,7 +62,7 @@ export interface Gnss {
   setHabits(habits: Partial<GnssHabits>): void;
   /** It writes as other makers' receivers do; none: as the standard has it. */
   setQuirks(quirks: readonly ReceiverQuirk[]): void;
-  /** Power off: no bytes at all. On: acquires anew. */
+  /** Power off: no bytes at all. On: acquires again. */
   setPower(isOn: boolean): void;
   state(): GnssState;
   close(): void;
@@ -125,7 +125,7 @@ function createErrorModel(entropy: SeededEntropy): ErrorModel {
   };
 }
 
-/** What the receiver measures this second. Draws the same count of numbers whatever the state. */
+/** The receiver's measurements of this second. Draws the same count of random numbers in every state. */
 function observe(
   options: GnssOptions,
   errors: ErrorModel,
@@ -162,7 +162,7 @@ interface BurstOptions extends Pick<GnssOptions, 'talker' | 'extra'> {
   readonly quirks: ReadonlySet<ReceiverQuirk>;
 }
 
-/** What it says about the second `atS`, UTC; '' where it says nothing. */
+/** Sentences of the second `atS`, UTC; '' for none. */
 function burstOf(
   seen: Observation,
   atS: number,

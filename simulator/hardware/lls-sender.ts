@@ -15,9 +15,9 @@ export const llsFaultKinds = [
   'periodic',
 ] as const;
 /**
- * `garble`: a wrong checksum; `noise`: bytes of an unbiased line before and behind; `echo`: the adapter returns what it sends; `short`: a
- * refusal of five bytes; `address`: another address in the answer; `code`: 6500 in place of a level; `blank`: zeros only; `periodic`: it takes
- * nothing and sends each second by itself.
+ * `garble`: a wrong checksum; `noise`: bytes of an unbiased line before and behind; `echo`: the adapter returns what it sends;
+ * `short`: a refusal of five bytes; `address`: another address in the answer; `code`: 6500 instead of a level; `blank`: zeros
+ * only; `periodic`: it ignores requests and sends each second.
  */
 export type LlsFaultKind = (typeof llsFaultKinds)[number];
 

@@ -3,7 +3,7 @@
 // Sources: MODBUS Application Protocol V1.1b3 ("AP"), MODBUS over Serial Line V1.02 ("SL"), modbus.org.
 import type { Region, UnitMap } from './board-maps.ts';
 
-/** What the registers act on: the relays, inputs and voltages of the whole bus, by index. */
+/** Pins behind the registers: relays, inputs and voltages of the whole bus, by index. */
 export interface BoardPins {
   relay(index: number): boolean;
   setRelay(index: number, energised: boolean, cause: string): void;
@@ -18,7 +18,7 @@ export interface SlaveUnit {
   readonly map: UnitMap;
   /** The address that it answers to now. */
   address(): number;
-  /** What input `index` does to the relay of the same index by itself: 0 nothing, 1 linked, 2 toggle, 3 edge. */
+  /** The board's own action of input `index` on the relay of that index: 0 none, 1 linked, 2 toggle, 3 edge. */
   inputAction(index: number): number;
   /** The answer to a frame addressed to this unit or to all (0); null where a unit stays silent. */
   answer(frame: Uint8Array): Uint8Array | null;

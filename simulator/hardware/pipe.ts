@@ -4,7 +4,7 @@ import { AppError } from '../../src/core/errors.ts';
 import type { ByteLink, ByteLinkHandlers, Clock, OpenByteLink, SerialSettings } from '../../src/ports.ts';
 import type { SeededEntropy } from '../core/random.ts';
 
-/** What may happen to each piece that is written at either end; all 0 is a good cable. */
+/** Faults of each piece that is written at either end; all 0 is a good cable. */
 export interface PipeFaults {
   readonly delayMs: number;
   /** Probabilities, 0 to 1: the piece is lost whole; has at least two bytes changed; loses its end. */
@@ -59,7 +59,7 @@ interface Session {
   readonly toAgent: Lane;
 }
 
-/** Changes two to four bytes (or the only one) so that the piece is never what it was. */
+/** Changes two to four bytes (or the only one): the piece always differs. */
 function garbled(bytes: Uint8Array, entropy: SeededEntropy): Uint8Array {
   const copy = bytes.slice();
   const first = entropy.integer(0, copy.length - 1);

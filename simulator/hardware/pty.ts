@@ -52,8 +52,8 @@ function holds(pid: string, device: string): boolean {
 }
 
 /**
- * Whether a process other than `exceptPids` has the device open. A pty keeps what is written without a reader, and
- * the next reader would get positions from the past; a UART would have dropped them. True when it is not known.
+ * True when a process other than `exceptPids` has the device open, or when that is unknown. A pty keeps bytes without
+ * a reader, so the next reader would get old positions; a UART would have dropped them.
  */
 function hasReader(linkPath: string, exceptPids: readonly number[]): boolean {
   try {

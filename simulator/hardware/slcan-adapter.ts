@@ -1,5 +1,5 @@
-// A simulated SLCAN adapter: it answers commands as one of four dialects does, and passes frames of its bus on while it is open at the bit
-// rate of that bus. It records every command, and every frame that it was asked to transmit.
+// A simulated SLCAN adapter: it answers commands in one of four dialects, and forwards frames of its bus while it is open at the
+// bus's bit rate. It records every command and every frame to transmit.
 import { type CanFrame, slcanLine } from './j1939-frames.ts';
 
 /** `canable`, and `canable25` which acknowledges: listen after `M1`, `O`. `lawicel` and `usbtin`: after `L`. */

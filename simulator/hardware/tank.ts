@@ -1,5 +1,5 @@
-// The fuel in a simulated vehicle's tank: it empties by distance, sloshes while the vehicle moves, and is filled or drained no
-// faster than a pump or a hose can, since agents take a faster change for a fault of the sender.
+// The fuel in a simulated vehicle's tank: it empties by distance and sloshes while the vehicle moves. Filling and draining are
+// no faster than a pump or hose, as agents treat a faster change as a sender fault.
 import type { DriverMoment } from '../world/driver.ts';
 
 export interface Tank {

@@ -1,5 +1,5 @@
-// A simulated truck's bus behind a simulated SLCAN adapter: the frames of its control units leave in one piece each 20 ms, as a USB adapter
-// passes them on. A bus that sleeps costs one timer a second.
+// A simulated truck's bus behind a simulated SLCAN adapter: the frames of its control units leave in one piece each 20 ms, like
+// from a USB adapter. A sleeping bus costs one timer a second.
 import type { Cancel, Clock } from '../../src/ports.ts';
 import type { SeededEntropy } from '../core/random.ts';
 import { createSlcanAdapter } from './slcan-adapter.ts';

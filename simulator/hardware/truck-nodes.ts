@@ -1,5 +1,5 @@
-// The control units on the J1939 bus of a simulated truck: which frames each sends, how often, and what it knows of the true motion. Senders,
-// periods and errors are those of recorded trucks: two units share CCVS1, values begin with defaults, and zeros go on after the key is off.
+// The control units on the J1939 bus of a simulated truck: their frames, periods and view of the true motion. Senders, periods
+// and errors are those of recorded trucks: two units share CCVS1, values begin with defaults, and zeros continue after key-off.
 import type { SeededEntropy } from '../core/random.ts';
 import type { DriverMoment } from '../world/driver.ts';
 import { bamFrames, type CanFrame, ccvs1, ebc2, eec1, j1939Frame, tco1, vdhr, vep1 } from './j1939-frames.ts';
@@ -12,7 +12,7 @@ export interface TruckTruth extends Pick<DriverMoment, 'speedKmh' | 'odometerM' 
   readonly supplyVolts: number;
 }
 
-/** What may be wrong with the units; all off is a sound truck. */
+/** Faults of the units; all off is a sound truck. */
 export interface TruckFaults {
   /** The engine's unit sends nothing, and the brakes send no speed in its place. */
   readonly isEngineSilent: boolean;
@@ -29,7 +29,7 @@ export interface TruckFaults {
   readonly hasCodes: boolean;
   /** Speeds are multiplied by this, as of other tyres or of miles. 0.1 to 10. */
   readonly speedScale: number;
-  /** A gateway goes on with the last frame of each unit, whatever the unit measures. */
+  /** A gateway repeats the last frame of each unit, whatever the unit measures. */
   readonly isRepeating: boolean;
 }
 
@@ -54,8 +54,8 @@ const truckTiming = {
   /** ... and levels, temperatures and counters are not available for so long, ms. */
   defaultsMs: 10_000,
   /**
-   * After the key was turned off the engine's unit goes on sending, and says so on the bus, while it empties its lines of urea: 70 s on a
-   * Perkins 1200F. The other units outlast it by 33 s, with zeros (GT350, whose petrol engine falls silent after 3 s). ms.
+   * After key-off the engine's unit sends while it empties its urea lines: 70 s on a Perkins 1200F, which says so on the bus. The
+   * other units outlast it by 33 s, with zeros (GT350, whose petrol engine falls silent after 3 s). ms.
    */
   engineSleepsMs: 90_000,
   busSleepsMs: 123_000,
@@ -112,11 +112,11 @@ const createVin = (entropy: SeededEntropy): string =>
 export interface TruckNodes {
   /** Frames that are due now; time must not go back. Empty while the bus sleeps. */
   step(truth: TruckTruth, nowMs: number): readonly CanFrame[];
-  /** Whether the next step may have frames: key on, off for less than 123 s, or kept awake. */
+  /** True when the next step may have frames: key on, off for less than 123 s, or kept awake. */
   isAwake(): boolean;
   setFaults(change: Partial<TruckFaults>): void;
   faults(): TruckFaults;
-  /** What the cluster shows at this way of the driver, km. */
+  /** Odometer of the cluster at this distance of the driver, km. */
   odometerKm(odometerM: number): number;
   readonly vin: string;
 }
@@ -143,7 +143,7 @@ interface Readings {
   readonly km: number;
 }
 
-/** Whether a multiple of a period lies between the step before and this one, however late this one is. */
+/** True when a multiple of a period lies between the last step and this one, however late it is. */
 const every = (ms: number, { nowMs, beforeMs }: Pick<Moment, 'nowMs' | 'beforeMs'>): boolean =>
   Math.floor(nowMs / ms) > Math.floor(beforeMs / ms);
 

@@ -1,5 +1,5 @@
-// Text into HTML: whatever stands in a `${}` of the tag is escaped unless it was made by the tag itself, so that nothing of a scenario,
-// a server or a file can become markup. There is no way around it.
+// Text into HTML: the tag escapes every `${}` that it did not make itself, so no text of a scenario, server or file can become
+// markup. There is no bypass.
 
 /** Markup that the tag made. */
 export interface Html {

@@ -1,4 +1,4 @@
-// The routes of the vehicles as lines on an empty plane with a scale, each with a label at its end and in the list below: no map tiles,
+// The vehicles' routes as lines on an empty plane with a scale, labelled at the end and in the list below. It has no map tiles,
 // because a report makes no network request.
 import { distanceM } from '../../src/core/geo/geo.ts';
 import type { DrivenRoute } from '../core/ledger/driven-routes.ts';
@@ -69,7 +69,7 @@ function barOf(metres: number): { readonly m: number; readonly words: string } {
   return { m, words: m >= 1000 ? `${formatNumber(m / 1000)} km` : `${formatNumber(m)} m` };
 }
 
-/** What all ids begin with, up to a separator; '' for a single vehicle. */
+/** Common prefix of all ids, up to a separator; '' for a single vehicle. */
 export function commonStart(ids: readonly string[]): string {
   const [first = ''] = ids;
   if (ids.length < 2) return '';

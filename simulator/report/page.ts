@@ -17,7 +17,7 @@ import {
   verdictSection,
 } from './sections.ts';
 
-/** What every page holds: script and style whole, uPlot with its licence in them, and which plots there are. */
+/** Parts of every page: script and style, with uPlot and its licence, and the list of plots. */
 export interface PageParts {
   readonly script: string;
   readonly style: string;

@@ -1,5 +1,5 @@
-// The plots of one run or of two, on one time axis with the faults in it: a place that the page's script draws in, its data, its lines in words,
-// and the same figures as a table, which is there without a script too. It shows nothing where nothing was measured.
+// The plots of one or two runs on one time axis with the faults. Each has a place for the page's script to draw in, its data, its
+// lines in words, and the figures as a table, also without a script. It shows nothing where nothing was measured.
 import type { FaultSpan } from '../core/scenario/scenario-schema.ts';
 import type { ColumnName } from '../core/series/series-columns.ts';
 import { countOf, formatCount, formatMoment, formatNumber } from '../core/text/number-text.ts';

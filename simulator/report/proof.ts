@@ -1,4 +1,4 @@
-// The section on what a run proved: every check with what it found, and plainly what the run did not look at.
+// The section on what a run proved: every check with its finding, and the omissions of the run.
 import { type FactKind, factRules, type UnjudgedReason, unjudgedReasons } from '../core/ledger/facts.ts';
 import { breachKinds, breachTexts } from '../core/ledger/ledger-types.ts';
 import { type Gap, gapsOf, uncheckedOf } from '../core/result/gaps.ts';

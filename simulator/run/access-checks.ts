@@ -1,5 +1,5 @@
-// Tries at the end of a run what must be refused: a vehicle with another secret, a reader without a token, and at a broker of the run's own
-// a reader of another account.
+// Tries forbidden access at the end of a run: a vehicle with another secret, a reader without a token, and at the run's own
+// broker a reader of another account.
 
 import { AppError, type ErrorCode, messageOf } from '../../src/core/errors.ts';
 import { vehicleBreach } from '../core/ledger/breach.ts';
@@ -16,7 +16,7 @@ const otherAccountID = 'other';
 /** Another secret of the same shape. */
 const otherSecret = (secret: string): string => `${secret.startsWith('A') ? 'B' : 'A'}${secret.slice(1)}`;
 
-/** Whether the broker lets a client in as this device with another secret. */
+/** True when the broker accepts a client as this device with another secret. */
 async function isLetIn(ports: RunPorts, { target }: BrokerAccess, device: Provisioned): Promise<boolean> {
   const login = await logInAsDevice(ports, target, { ...device, secret: otherSecret(device.secret) });
   login.close();
@@ -35,7 +35,7 @@ async function answerOf(ask: () => Promise<unknown>): Promise<string | null> {
   }
 }
 
-/** What the run makes begins with this, in every list. */
+/** Prefix of everything that the run makes. */
 const ownPrefix = 'sim-';
 
 /** Lists of an account; in another one's stands nothing of the run. */
@@ -68,7 +68,7 @@ const readsOf = (deviceID: string): readonly string[] =>
     `/notificationqueue/sentmessages/${deviceID}`,
   ].map((path) => `${path}/authorization`);
 
-/** What another account reads or does that it must not; one text each. */
+/** Forbidden reads and actions that another account succeeds with; one text each. */
 async function lookAsOther(other: Service, deviceID: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of readsOf(deviceID)) {

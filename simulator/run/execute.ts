@@ -102,7 +102,7 @@ function killBroker({ own, options }: RunContext, forS: number, print: (text: st
   return () => undefined;
 }
 
-/** Shows and records all faults and carries out those of the broker; workers carry out those of vehicles. */
+/** Shows and records all faults and executes those of the broker; workers execute those of vehicles. */
 function startFaultSchedule(context: RunContext, print: (text: string) => void): FaultSchedule {
   const { options, time } = context;
   return scheduleFaults(
@@ -142,7 +142,7 @@ interface Execution extends Pick<RunResult, 'failedStarts' | 'machine' | 'ramp' 
   readonly exercises: RunningExercises;
   /** Vehicles that should have started before the end of the actions. */
   readonly onRoad: number;
-  /** When the actions ended, and when vehicles were closed, ms of the run. */
+  /** End of the actions, and closing time of the vehicles, ms of the run. */
   readonly endMs: number;
   readonly offRoadMs: number;
 }

@@ -38,7 +38,7 @@ export async function readFinally(run: FinalReads): Promise<FinallyRead> {
   const { access, ledger, since, isStopped } = run;
   const { service, own } = access;
   const isSameClock = own !== null;
-  // A vehicle that made no event of its own is none to read: it may never have started.
+  // Skips vehicles without an event: they may never have started.
   const read = isStopped ? [] : spreadOf([...ledger.vehicles.keys()].sort());
   const { kept, alerts } = await readBackEvents(service, ledger, { since, isSameClock, keep: read });
   await readBackStates(service, ledger);

@@ -54,8 +54,8 @@ async function freePorts(entropy: Entropy, count: number): Promise<readonly numb
 }
 
 /**
- * Creates the folders of a path one by one: a recursive `mkdir` of Node 20 never returns where a parent reports ENOENT for a new
- * folder, as /proc does.
+ * Creates the folders of a path one by one. A recursive `mkdir` of Node 20 never returns where a parent reports ENOENT for a new
+ * folder, like /proc.
  */
 async function makeFolder(folder: string): Promise<void> {
   const isThere = (await stat(folder).catch(() => null))?.isDirectory() === true;

@@ -1,5 +1,5 @@
-// Executes the ramp of a scenario: raises the load, waits until it has settled, measures that step alone, and goes on until a step is
-// bad. The truth of the whole run is judged at its end as always.
+// Executes the ramp of a scenario: it raises the load, waits until it has settled, measures that step alone, and continues until
+// a step is bad. The whole run is judged at its end.
 import {
   failuresOf,
   formatLevel,

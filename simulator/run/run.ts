@@ -103,7 +103,7 @@ async function findKey(access: BrokerAccess, devices: readonly Provisioned[]) {
   return { publicKey, devices: [{ ...first, secret }, ...others] };
 }
 
-/** Whether the run shall end early, and the signal that asked for it. */
+/** Request to end the run early, with its signal. */
 interface Stop {
   isAsked: boolean;
   signal: StopSignal | null;
@@ -334,7 +334,7 @@ async function closeBrokerAccess(options: RunOptions, access: BrokerAccess): Pro
   }
 }
 
-/** Where to look for the cause of a failed run, as a line for people. */
+/** Place of the cause of a failed run, as a line for people. */
 export const keptText = (folder: string): string => `The broker's log and database are kept in ${folder}\n`;
 
 /**

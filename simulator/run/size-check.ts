@@ -24,7 +24,7 @@ function countActions(
   return counts;
 }
 
-/** What the scenario needs and does not plan, as text; empty: the run can prove something. */
+/** Needs that the scenario does not plan, as text; empty: the run can prove something. */
 export function unplannedNeeds(scenario: Scenario): readonly string[] {
   const needed = needsOf(scenario);
   const actions = countActions(scenario, needed);

@@ -18,7 +18,7 @@ export interface DriverOptions {
   readonly route: Route;
   /** True while the starter circuit is cut: a running engine runs on, a stopped one does not start. */
   isStarterCut(): boolean;
-  /** Where on the timetable the vehicle is; null = parked at the start, ignition off, driven by commands. */
+  /** Position on the timetable; null: parked at the start, ignition off, driven by commands. */
   readonly startS: number | null;
 }
 

@@ -87,7 +87,7 @@ function altitudeM(point: Point): number {
   return 90 + 15 * Math.sin(point.latitude * 124) + 10 * Math.sin(point.longitude * 159);
 }
 
-/** Where a path is at a distance along it, between 0 and its length. */
+/** Place at a distance along a path, between 0 and its length. */
 function createPlaces(path: readonly Point[]): (sM: number) => RoutePlace {
   const distances = pathDistancesM(path);
   const headings = Float64Array.from(path, (point, at) => {

@@ -99,8 +99,8 @@ function knotsOf(tS: readonly number[], sM: Float64Array): Knot[] {
 }
 
 /**
- * Gives pieces that no vehicle could drive a little more time until all can be driven: fixes are noisy, and a fix that
- * is 5 m off within 2 s looks like an emergency stop.
+ * Gives undrivable pieces a little more time until all can be driven: fixes are noisy, and an error of 5 m within 2 s
+ * looks like an emergency stop.
  */
 function drivable(tS: readonly number[], sM: Float64Array): number[] {
   let times = [...tS];

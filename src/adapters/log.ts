@@ -61,8 +61,8 @@ interface Writer {
 }
 
 /**
- * Writes lines together: those of one turn of the loop in one system call, at its end, and at most one call in `gatherMs` while
- * they come often. Warnings and errors, and what is left when the process ends, are written at once.
+ * Gathers lines: one system call at the end of a loop turn, and at most one in `gatherMs` while lines are frequent. Warnings,
+ * errors, and the rest at the end of the process are written at once.
  */
 function createWriter(fd: 1 | 2): Writer {
   const output = openLogOutput(fd);

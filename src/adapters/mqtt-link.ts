@@ -21,8 +21,8 @@ const refusals: Readonly<Record<number, string>> = {
 };
 
 /**
- * A store that keeps nothing and stays usable once closed. mqtt.js would send what it finds in the outgoing one before
- * it reports a connection, and its own incoming one throws when a PUBREL is handled after the client has ended.
+ * A store that keeps nothing and stays usable once closed. mqtt.js would send the outgoing store's packets before it
+ * reports a connection. Its own incoming store throws when it handles a PUBREL after the client's end.
  */
 function emptyStore(): NonNullable<IClientOptions['outgoingStore']> {
   const store = {

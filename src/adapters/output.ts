@@ -1,5 +1,5 @@
-// The standard streams of a program. A log that cannot be written never ends or holds up the program: lines are dropped and counted, and
-// the log says so once it works again. A command whose output cannot be written ends as other tools do.
+// The standard streams of a program. A log that cannot be written never ends or blocks the program: lines are dropped and
+// counted, and the log reports it once it works again. A command whose output cannot be written ends as other tools do.
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { errorKinds, messageOf } from '../core/errors.ts';
@@ -59,8 +59,8 @@ export async function untilWritten(): Promise<void> {
 }
 
 /**
- * A descriptor whose writes fail with EAGAIN rather than wait for a reader that stands still. A terminal is opened again, since the
- * shell shares its mode; a pipe or socket (the journal's) is set so by Node when it makes the stream. Files need nothing.
+ * A descriptor whose writes fail with EAGAIN instead of waiting for a stalled reader. A terminal is opened again, since the shell
+ * shares its mode. Node sets a pipe or socket (the journal's) so when it makes the stream. Files need nothing.
  */
 function openNonBlocking(fd: OutputFd): number {
   try {
@@ -160,7 +160,7 @@ function drain(run: Run): void {
   }
 }
 
-/** Tries again: first what waits, then what there is to say of dropped lines. */
+/** Retries: first waiting lines, then the report of dropped lines. */
 function retry(run: Run): void {
   drain(run);
   const { loss } = run;

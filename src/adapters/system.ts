@@ -7,7 +7,7 @@ import type { Clock, Entropy } from '../ports.ts';
 /** Longest delay of a Node timer; a longer one would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** How often the time asleep is measured, and the least that counts: `uptime` is coarse. */
+/** Period of the measurement of suspended time, and the least that counts: `uptime` is coarse. */
 const sleepLookMs = 1000;
 const sleepLeastMs = 2000;
 

@@ -21,8 +21,8 @@ function oneLine(text: string): string {
 }
 
 /**
- * Notices to the service manager: those of one turn of the loop go together, those that come while some are being sent are merged
- * into the next, and a status is sent only when it changed.
+ * Notices to the service manager. Those of one loop turn go together, those during a send are merged into the next, and a status
+ * is sent only after a change.
  */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { log, environment } = options;

@@ -25,7 +25,7 @@ export function withoutPassword(database: string): string {
   return parameters.length === 0 ? shown : `${shown}?${parameters.join('&')}`;
 }
 
-/** What the names of key files begin with: the file of the database, or a name of the service's own beside it. */
+/** Prefix of the names of key files: the database's file, or the service's name beside it. */
 export function keyFilePrefix(database: string): string {
   return isPostgresUrl(database) ? './fleetward' : database;
 }

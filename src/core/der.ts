@@ -1,5 +1,5 @@
-// The part of DER (ITU-T X.690) that a unit needs to request a certificate: a writer of short values, so that the
-// agent needs no library for it. Pure. Write-only.
+// The part of DER (ITU-T X.690) for a certificate request: a writer of short values, so the agent needs no
+// library. Pure. Write-only.
 
 export const derTags = {
   integer: 0x02,

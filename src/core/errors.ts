@@ -35,7 +35,7 @@ export const errorKinds = {
 
 export type ErrorCode = keyof typeof errorKinds;
 
-/** Whether a text, of another process, names an error of ours. */
+/** True when another process's text names an error of ours. */
 export const isErrorCode = (code: string | undefined): code is ErrorCode =>
   code !== undefined && Object.hasOwn(errorKinds, code);
 
@@ -81,7 +81,7 @@ export const hintFrom = (thrown: unknown): string | undefined =>
 /** Code of a cause when it is unknown whether a batch was stored. */
 export const unknownOutcome = 'UNKNOWN_OUTCOME';
 
-/** Code of a cause when a file of the database is not at its path any more: what is committed to it ends with the process. */
+/** Code of the cause when a database file has left its path: commits to it are lost with the process. */
 export const filesGoneCode = 'FILES_GONE';
 
 /** The code of what an AppError wraps; '' when it wraps nothing, has none, or is no AppError. */

@@ -1,5 +1,5 @@
-// Identifiers as they appear in topics, paths and keys. Letters, digits, underscore and hyphen only: no dot, because
-// RabbitMQ and NATS map `/` to `.`, and nothing that could become a file path or a topic wildcard.
+// Identifiers as they appear in topics, paths and keys. Only letters, digits, underscore and hyphen. No dot, because
+// RabbitMQ and NATS map `/` to `.`; nothing that could become a file path or topic wildcard.
 
 const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -11,8 +11,8 @@ export function isId(text: string): boolean {
   return idPattern.test(text);
 }
 
-// Control characters, separators of lines and paragraphs, changes of the writing direction, halves of a character: they
-// break lists, files and terminals, or show a text as another one.
+// Control characters, line and paragraph separators, direction marks, lone surrogates: they break lists, files and
+// terminals, or disguise a text.
 const unprintableBeside = (first: string) =>
   `${first}\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff`;
 const unprintable = unprintableBeside('\\u0000-\\u001f');

@@ -16,10 +16,9 @@ function toPostgresTrigger(text: string): string {
 }
 
 /**
- * One statement that creates a table, an index or a trigger, for PostgreSQL; any other statement is returned unchanged. Whole
- * numbers are 64 bits wide, as in SQLite, so that a parameter beside them is too. Texts are ordered by their bytes
- * whatever the collation of the database, as in SQLite: ids in an answer have the same order on both. Types are
- * written in capitals, names are not: there are columns called `text`.
+ * One statement that creates a table, an index or a trigger, for PostgreSQL; any other statement is returned unchanged.
+ * Integers have 64 bits, as in SQLite, and so have parameters beside them. Texts are ordered by bytes, as in SQLite: ids have
+ * the same order on both. Types are written in capitals, names are not: there are columns called `text`.
  */
 export function toPostgresDdl(text: string): string {
   if (/^\s*CREATE\s+TRIGGER\b/i.test(text)) return toPostgresTrigger(text);

@@ -1,7 +1,7 @@
-// The practice fleet of a demonstration: what may be done in its simulated world and what its vehicles show. Data that the simulator,
-// the broker and the console share.
+// The practice fleet of a demonstration: the actions in its simulated world and the state of its vehicles. Data that the
+// simulator, the broker and the console share.
 
-/** What may be done in the world of one vehicle, and nothing else. */
+/** The only actions in the world of one vehicle. */
 export const practiceActions = [
   'drive',
   'stop',
@@ -17,7 +17,7 @@ export const practiceActions = [
 ] as const;
 export type PracticeAction = (typeof practiceActions)[number];
 
-/** One vehicle as it truly is; what the console shows of it elsewhere is what its unit reported. */
+/** The true state of one vehicle; elsewhere the console shows its unit's reports. */
 export interface PracticeVehicle {
   readonly deviceID: string;
   readonly speedKmh: number;
@@ -30,7 +30,7 @@ export interface PracticeVehicle {
   readonly isTowed: boolean;
   readonly isJammed: boolean;
   readonly isConnected: boolean;
-  /** When something was first done here in this run (epoch seconds); null: nothing was. */
+  /** First action here in this run (epoch seconds); null: none. */
   readonly actedS: number | null;
 }
 

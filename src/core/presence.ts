@@ -1,7 +1,7 @@
-// When a device counts as present: the one definition for the service, the console, rules and reports. Pure.
+// The one definition of presence, for the service, the console, rules and reports. Pure.
 //
-// A unit that says hello is present while it is connected. Any other device is present while it is not silent for longer than its
-// own rhythm allows: it may connect for each message, and sends less often while it is parked.
+// A unit that says hello is present while it is connected. Any other device is present until its silence exceeds its rhythm: it
+// may connect for each message, and sends less often while it is parked.
 
 export type Presence = 'online' | 'offline' | 'never';
 
@@ -16,7 +16,7 @@ export const silenceLimits = {
   forgottenMs: 3 * 86_400_000,
 } as const;
 
-/** How long a device that says no hello may be silent. @param usualMs its longest usual silence; 0: not known. */
+/** Longest silence of a present device that says no hello. @param usualMs its longest usual silence; 0: not known. */
 export const silenceLimitMs = (usualMs: number): number =>
   Math.max(silenceLimits.leastMs, silenceLimits.missing * usualMs);
 

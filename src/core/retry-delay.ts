@@ -1,5 +1,5 @@
-// Delay before the next attempt, with full jitter: a whole fleet that lost its broker at one instant must not come
-// back at one instant (GSMA TS.34 REQ_003).
+// Delay before the next attempt, with full jitter: a fleet that lost its broker must not come back in one instant
+// (GSMA TS.34 REQ_003).
 
 export interface RetryDelayOptions {
   readonly baseMs: number;

@@ -1,5 +1,5 @@
-// Makes modules of the catalogues: `build/words/<section>/<language>.ts` has its texts as strings, and those with arguments as functions;
-// `build/words/<section>.ts` loads them by language. Argument types are those of English, so that `tsc` checks every use.
+// Makes modules of the catalogues: `build/words/<section>/<language>.ts` has texts as strings, and those with arguments as
+// functions; `build/words/<section>.ts` loads them by language. Argument types come from English, so `tsc` checks every use.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,5 +1,5 @@
-// Downloads one file over https: resumes an earlier attempt (Range, RFC 9110 section 14), within limits of size,
-// space and time, and follows a redirect only within its scheme. The file is untrusted until its hash was checked.
+// Downloads one file over https, within limits of size, space and time. It resumes an earlier attempt (Range, RFC 9110
+// section 14), and follows a redirect only within its scheme. The file is untrusted until its hash is checked.
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';

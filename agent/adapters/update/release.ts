@@ -1,6 +1,6 @@
-// Staged releases on the disk: their signing key, manifest and files. A staging directory is writable by the agent's
-// own user, so it is not trusted before the signature and every hash were checked, and a release runs from a copy of the
-// very bytes that were hashed, without files that the manifest does not name.
+// Staged releases on the disk: their signing key, manifest and files. The agent's user can write a staging directory, so it is
+// untrusted until signature and every hash are checked. A release runs from a copy of the hashed bytes, with only the manifest's
+// files.
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import {
   closeSync,

@@ -1,6 +1,5 @@
-// From a signed job to a staged release: download, hash of the archive, unpack, check. Every step may be interrupted
-// by a power cut and is then repeated from the files on disk; no directory gets the name of a release before it is
-// whole.
+// From a signed job to a staged release: download, hash of the archive, unpack, check. A power cut may interrupt any
+// step, which is then repeated from the files on disk. No directory gets the name of a release before it is whole.
 import { createHash, type KeyObject } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -45,7 +44,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Why a manifest with a good signature is not what the job asked for, or cannot run here. */
+/** Reason why a well-signed manifest does not fit the job, or cannot run here. */
 function objectionTo(manifest: Manifest, job: UpdateJob, { root, running }: StagingOptions): string | null {
   const { version, arch, nodeAbi } = manifest;
   const { floor } = readReleaseState(root).state;
@@ -75,12 +74,12 @@ async function fetchArchive(options: StagingOptions, { job, signal, onBytes }: S
     return archive;
   }
   await rm(path);
-  // What a power cut left may be torn, or of a file that was replaced meanwhile; a whole one in one go never gets better.
+  // A resumed file may be torn, or the source was replaced meanwhile: retry. A file downloaded in one go stays wrong.
   const code = wasBegun ? 'not_found' : 'invalid_content';
   throw new AppError(code, 'the file at the address is not the one that the job names: its SHA-256 differs');
 }
 
-/** What a release takes on the disk: every file fills up its last block. */
+/** Disk space of a release: every file fills up its last block. */
 const sizeOf = ({ files }: Manifest): number =>
   files.reduce((sum, { sizeBytes }) => sum + sizeBytes + 4096, 0);
 

@@ -1,7 +1,6 @@
-// Unpacks the archive of a release into a folder without trusting it: the manifest comes first and its signature is
-// checked before anything else is written, and only files that it names, of its size and hash, at paths inside of the
-// folder, are written. It never holds more than one block of the archive in memory, and writes no more than the
-// manifest allows.
+// Unpacks the archive of a release into a folder without trusting it: the manifest comes first, and its signature is
+// checked before anything else is written. It writes only files that the manifest names, with its size and hash,
+// inside of the folder. It never holds more than one block in memory, and writes no more than the manifest allows.
 import { createHash, type KeyObject, verify } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Whether this start can swap releases of the agent: only when the service's command line names the launcher's folder
-// of releases and the release key. Without them firmware jobs are refused with a reason.
+// Opens the updater when the service's command line names the launcher's folder of releases and the release key.
+// Without them firmware jobs are refused with a reason.
 import { existsSync, readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import type { Log } from '../../../src/ports.ts';

@@ -1,5 +1,5 @@
-// What the alarms keep over a restart: which are active, where the vehicle was parked, how many people are aboard. A
-// few hundred bytes of JSON beside the odometer. An unreadable member is left out; parsing never throws.
+// Memory of the alarms over a restart: active alarms, parking place, people aboard. A few hundred bytes of JSON
+// beside the odometer. An unreadable member is left out; parsing never throws.
 import type { Point } from '../../../src/core/geo/geo.ts';
 
 /** Alarms with a begin and an end, by short names, because the record is written often. */

@@ -41,7 +41,7 @@ export interface AlarmReport {
   /** Monotonic time of the reported fact. */
   readonly atMs: number;
   readonly attributes: Readonly<Record<string, AttributeValue>>;
-  /** Where it was then, if it was known; undefined = where it is now, if that is `atMs`. */
+  /** Place at that time, if known; undefined: the present place, if `atMs` is now. */
   readonly fix?: Fix | null;
 }
 

@@ -31,7 +31,7 @@ export interface AlarmsState {
   readonly impact: ImpactState;
 }
 
-/** A contact whose closing is an event of its own. */
+/** A contact whose closing is an event. */
 export interface Pulse {
   readonly contact: 'crash' | 'personEnter' | 'personExit';
   readonly atMs: number;

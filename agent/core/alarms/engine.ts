@@ -1,5 +1,6 @@
-// Whether the engine runs, from its revolutions or, without an ignition wire, from the alternator's voltage. An
-// estimate for alarms: it never proves standstill to the interlock; there a turning engine may only add caution.
+// Estimates if the engine runs, by its revolutions or, without an ignition wire, by the alternator's voltage.
+// The estimate is for alarms: it never proves standstill to the interlock, where a turning engine only adds
+// caution.
 
 import {
   type AlarmInput,
@@ -26,7 +27,7 @@ export interface EngineState {
   readonly episode: Episode;
   /** Running, standing, or not known. */
   readonly isRunning: boolean | null;
-  /** When revolutions last showed a turning engine; null if never. */
+  /** Last time with revolutions of a turning engine; null: never. */
   readonly turnedMs: number | null;
   /** Since when no source shows a running engine. */
   readonly restingSinceMs: number | null;

@@ -1,5 +1,5 @@
 // Alarms about the position itself: first fix, lost and restored, jammed, antenna open, suspect and trusted again. A
-// tunnel of a minute is no loss, and its exit no spoofing; a jump of kilometres is reported although the new place is
+// tunnel of a minute is no loss, and its exit no spoofing. A jump of kilometres is reported although the new place is
 // soon accepted.
 import { distanceM } from '../../../src/core/geo/geo.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
@@ -19,7 +19,7 @@ import { closeSky, emptySky, type SkyState } from './sky.ts';
 const watchLimits = {
   /** Fixes for this long before the position counts as restored. */
   backMs: 5000,
-  /** Without a doubtful or a good fix for this long a suspicion rests. */
+  /** This many doubtful fixes in a row report a far jump at once. */
   outliers: 3,
 } as const;
 
@@ -34,7 +34,7 @@ export interface GnssState {
   readonly antenna: Episode;
   readonly suspect: Episode;
   readonly sky: SkyState;
-  /** Doubtful fixes in a row, how far the farthest lay from the last good one, and what the doubts were. */
+  /** Doubtful fixes in a row, the greatest distance from the last good one, and the kinds of doubt. */
   readonly doubtful: number;
   readonly jumpM: number;
   readonly reason: string;

@@ -1,6 +1,6 @@
-// Start and stop of motion, from plausible fixes and the pace that they show. A stop at traffic lights is none, nor is a
-// crawl in a queue a start after each car. A lost position neither starts nor stops motion, except that a vehicle
-// with ignition off whose position stays away was parked under a roof.
+// Start and stop of motion, from plausible fixes and the pace that they show. A stop at traffic lights does not count,
+// nor does each crawl in a queue. A lost position neither starts nor stops motion, except that a vehicle with ignition
+// off and no position for long was parked under a roof.
 import { distanceM } from '../../../src/core/geo/geo.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 import type { Fix } from '../gnss/epochs.ts';
@@ -23,7 +23,7 @@ export interface MotionState {
   readonly pace: Pace;
   /** The last plausible fix at which the pace was known. */
   readonly last: Fix | null;
-  /** Where the motion that may begin began, and where the standstill that may be a stop began. */
+  /** Place where a possible start began, and where a possible stop began. */
   readonly startFix: Fix | null;
   readonly standFix: Fix | null;
   readonly enRouteMs: number;

@@ -1,7 +1,7 @@
 // Supply cut, vehicle battery low, backup battery low: from voltages, where they are measured. The contact
-// `externalPower` reports a cut by itself (`sensor-events.ts`); the voltage only adds what the contact missed.
-// Starting the engine pulls the voltage down for seconds and must raise no alarm; but any dip may be the last moment
-// of power, so it asks for a commit.
+// `externalPower` reports a cut itself (`sensor-events.ts`); the voltage only adds cuts that it missed. Starting the
+// engine lowers the voltage for seconds and must raise no alarm. Any dip may be the last moment of power, so it
+// requests a commit.
 import type { AlarmSettings } from '../../../src/core/settings/alarms.ts';
 import {
   type AlarmInput,

@@ -1,6 +1,5 @@
-// How many satellites the receiver receives, from its GSV sentences, and whether they vanished all at once: the sign
-// of a jammer. Bounded: a few numbers a constellation. A tunnel looks the same, so a moving vehicle never counts as
-// jammed.
+// Counts received satellites by GSV sentences, and detects their sudden loss, the sign of a jammer. Bounded: a few
+// numbers a constellation. A tunnel looks the same, so a moving vehicle never counts as jammed.
 import type { SkySentence } from '../gnss/nmea-sky.ts';
 
 const skyLimits = {
@@ -22,8 +21,7 @@ interface Constellation {
 export interface SkyState {
   readonly constellations: Readonly<Record<string, Constellation>>;
   /**
-   * When the sky was last open, and since when no satellite is received although the receiver reports; null =
-   * never, not.
+   * Last time of an open sky, and begin of a span in which the receiver reports no satellite; null: never, or none.
    */
   readonly openMs: number | null;
   readonly emptySinceMs: number | null;

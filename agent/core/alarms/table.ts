@@ -200,7 +200,7 @@ export const alarmTable: readonly AlarmRow[] = [
   },
 ];
 
-/** What the command prints for programs: each row with its codes. */
+/** Output of the command for programs: each row with its codes. */
 export function describeAlarms() {
   return alarmTable.map(({ name, ends, ...row }) => ({
     name,

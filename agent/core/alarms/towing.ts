@@ -1,7 +1,6 @@
-// Movement with ignition off: towed, loaded on a truck, rolled away. Decided on several plausible fixes away from
-// the parking place and on movement seen on the way, so that neither the wander of a standing receiver nor a
-// jump of its position raises it. A ferry or train moves a parked vehicle in the same way; use the setting `towing`
-// for that.
+// Movement with ignition off: towed, loaded on a truck, rolled away. It needs several plausible fixes away from the
+// parking place and movement on the way, so neither drift nor a jump of the position raises it. A ferry or train looks
+// the same; use the setting `towing` for that.
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 import type { Fix } from '../gnss/epochs.ts';
@@ -181,7 +180,7 @@ function handleFix(state: TowingState, input: AlarmInput, seen: Seen): TowingSta
   return { ...state, last: fix, seenM, isGap, awayM, away: isAway ? state.away + 1 : 0 };
 }
 
-/** Where it stood when positions were lost before it was watched: jammed, then towed, it is compared with that place. */
+/** Place before a loss of positions that preceded the watch: a vehicle jammed and then towed is compared with it. */
 function placeBeforeGap({ last, lastKmh }: TowingState, fix: Fix): Point | null {
   if (last === null || fix.atMonoMs - last.atMonoMs <= towLimits.gapMs) return null;
   return stands(lastKmh) ? here(last) : null;

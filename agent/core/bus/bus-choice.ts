@@ -1,5 +1,5 @@
-// One value for each name out of the slots of all senders: the first signal of the table that counts, of the lowest address. States on which
-// two senders disagree have no value, nor has a counter whose sender is silent.
+// One value for each name out of the slots of all senders: the first signal of the table that counts, of the lowest address.
+// States on which senders disagree, and counters with a silent sender, have no value.
 import { type BusValue, isCurrent } from './bus-reading.ts';
 import { type CounterSenders, isOfOther } from './counter-senders.ts';
 

@@ -1,4 +1,4 @@
-// Limits of what is read of a vehicle bus, and what speaks for movement on it.
+// Limits of the reader of a vehicle bus, and thresholds of movement.
 
 export const busLimits = {
   /** Slots, one for each signal and sender; frames of further ones are not read. */
@@ -9,7 +9,7 @@ export const busLimits = {
   framesPerS: 2000,
   /** "Most of the values are reliable after ca. 10 seconds after ignition on" (FMS standard). */
   settleMs: 10_000,
-  /** Without any frame for this long the bus begins anew. */
+  /** After this long without a frame the bus starts again. */
   gapMs: 1000,
   /** Trouble codes are sent once a second; those of a sender that fell silent end after this long. */
   codesMs: 10_000,

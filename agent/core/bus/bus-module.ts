@@ -14,12 +14,12 @@ import { type CounterSenders, parseCounterSenders } from './counter-senders.ts';
 
 declare module '../kernel/module-slots.ts' {
   interface ModuleStates {
-    /** What the vehicle bus showed last; null: none is read. */
+    /** Last reading of the vehicle bus; null: none is read. */
     readonly bus: BusReading | null;
     readonly busReport: BusReportState;
   }
   interface ModuleMemory {
-    /** Which sender of the vehicle bus each counter is taken of. */
+    /** Chosen sender of each counter of the vehicle bus. */
     readonly busCounters?: CounterSenders;
   }
   interface ModuleConfig {
@@ -27,7 +27,7 @@ declare module '../kernel/module-slots.ts' {
     readonly bus?: BusConfig;
   }
   interface ModuleEvents {
-    /** What the vehicle bus shows; at once when it begins or ceases to speak against a relay change. */
+    /** A reading of the vehicle bus; sent at once when its veto of a relay change begins or ends. */
     readonly bus: { readonly reading: BusReading };
   }
   interface ModuleStatus {

@@ -1,4 +1,4 @@
-// What is known of the vehicle bus at one moment, as data: from the decoder to the vehicle, `status` and the doctor. Times are monotonic ms.
+// A reading of the vehicle bus at one moment, as data for the vehicle, `status` and the doctor. Times are monotonic ms.
 import type { BusName } from './j1939-signals.ts';
 import type { DriverCard, TroubleCode } from './j1939-texts.ts';
 import type { BitRate, OpeningRefusal, SlcanDialect } from './slcan-opening.ts';
@@ -22,7 +22,7 @@ export interface BusValue {
   readonly isSettled: boolean;
 }
 
-/** What speaks for movement of the vehicle, or for a running engine. */
+/** Evidence of movement, or of a running engine. */
 export interface BusActivity {
   /** km/h, or 1/min. */
   readonly value: number;

@@ -1,5 +1,5 @@
-// Which values of the bus go with a position event, as its attributes: each when it has changed by more than its dead band, or after an hour,
-// and at most one set a minute, so that the data cost stays small. What is not known is left out.
+// Chooses the bus values that a position event carries as attributes: each after a change beyond its dead band, or after an hour,
+// and at most one set a minute to limit data cost. Unknown values are left out.
 import type { BusValueName } from '../../../src/core/events/bus-values.ts';
 import type { AttributeValue } from '../../../src/core/events/event.ts';
 import { chooseValues } from './bus-choice.ts';
@@ -47,7 +47,7 @@ export const busTexts = ['vin', 'driverCard1', 'driverCard2', 'dtcs'] as const;
 const codesText = (codes: readonly string[]): string =>
   [...new Set(codes)].sort().slice(0, reportLimits.codes).join(' ');
 
-/** What was sent of each attribute, and when, monotonic ms. */
+/** Last sent value and time of each attribute, monotonic ms. */
 export interface BusReportState {
   readonly sent: Readonly<Record<string, { readonly value: AttributeValue; readonly atMs: number }>>;
   readonly sentMs: number;

@@ -1,5 +1,5 @@
-// The slots of the signals of a J1939 bus: one for each signal and sender, with its age and period. Senders repeat a signal as "not
-// available" that another one has, so that the last frame of a group means nothing.
+// The slots of the signals of a J1939 bus: one for each signal and sender, with its age and period. A sender may send "not
+// available" for a signal that another one has, so the last frame of a group means nothing.
 import { busLimits } from './bus-limits.ts';
 import type { BusActivity, BusValue, BusView } from './bus-reading.ts';
 import { type BusName, type BusSignal, busSignals, isAtTop, readSignal } from './j1939-signals.ts';
@@ -35,7 +35,7 @@ function freshMs(slot: Slot): number {
   return ageMostMs === 'motion' ? motionFreshMs(slot) : ageMostMs;
 }
 
-/** Learns the period of a slot, and whether it begins anew after a gap. */
+/** Learns the period of a slot, and restarts it after a gap. */
 function recordPeriod(slot: Slot, atMs: number): void {
   const { leastMs, mostMs, share } = period;
   const gapMs = Math.max(busLimits.gapMs, freshPeriods * (slot.periodMs ?? Number.POSITIVE_INFINITY));
@@ -44,7 +44,7 @@ function recordPeriod(slot: Slot, atMs: number): void {
   slot.periodMs = slot.periodMs === null ? measuredMs : slot.periodMs + (measuredMs - slot.periodMs) * share;
 }
 
-/** What a value says of movement, or of a running engine. */
+/** Records evidence of movement, or of a running engine. */
 function recordMotion(slot: Slot, atMs: number): void {
   const { value } = slot;
   const { name } = slot.signal;
@@ -89,11 +89,11 @@ const orderOf = new Map(busSignals.map(({ spn }, at) => [spn, at]));
 const byOrder = (a: Slot, b: Slot): number =>
   (orderOf.get(a.signal.spn) ?? 0) - (orderOf.get(b.signal.spn) ?? 0) || a.source - b.source;
 
-/** Whether what began at `startMs` has lasted beyond the defaults of a start. */
+/** True when the senders' defaults after a start at `startMs` are over. */
 export const isSettledAt = (startMs: number, nowMs: number): boolean => nowMs - startMs >= busLimits.settleMs;
 
 function valueOf(slot: Slot, sinceMs: number, nowMs: number): BusValue {
-  // For movement and the engine it counts nevertheless: what holds a cut back is not given up.
+  // It still counts for movement and the engine: a veto of a cut is never dropped.
   const isMeasured = slot.value === null || !isAtTop(slot.signal, slot.value);
   return {
     name: slot.signal.name,
@@ -116,7 +116,7 @@ export interface BusSlots {
     from: { readonly source: number; readonly data: Uint8Array },
     atMs: number,
   ): void;
-  /** What speaks for movement and for a running engine now; cheap. */
+  /** Current evidence of movement and of a running engine; cheap. */
   activity(nowMs: number): Pick<BusView, 'movement' | 'engine'>;
   /** All slots, in the order of the table. @param sinceMs since when the bus has been without a gap. */
   values(sinceMs: number, nowMs: number): readonly BusValue[];

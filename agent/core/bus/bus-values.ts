@@ -1,5 +1,5 @@
-// Follows the frames of a J1939 bus: signals, texts and trouble codes. What came in the first 10 s after a start or a gap is marked, as
-// senders begin with defaults; movement counts at once.
+// Follows the frames of a J1939 bus: signals, texts and trouble codes. Values of the first 10 s after a start or gap are marked,
+// as senders begin with defaults; movement counts at once.
 import { busLimits } from './bus-limits.ts';
 import type { BusText, BusView } from './bus-reading.ts';
 import { createBusSlots, isSettledAt } from './bus-slots.ts';
@@ -20,7 +20,7 @@ const wantedTexts: readonly number[] = Object.values(textGroups);
 /** The decoder of one bus, from the opening of its port to its loss. */
 export interface BusValues {
   take(frame: CanFrame, atMs: number): void;
-  /** What speaks for movement and for a running engine now; cheap. */
+  /** Current evidence of movement and of a running engine; cheap. */
   activity(nowMs: number): Pick<BusView, 'movement' | 'engine'>;
   view(nowMs: number): BusView;
 }

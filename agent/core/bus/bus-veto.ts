@@ -1,5 +1,5 @@
-// The veto of the vehicle bus: a fresh speed above 3 km/h from any sender, or an engine that runs. Zeros and silence are
-// nothing: what was possible without a bus stays possible.
+// The veto of the vehicle bus: a fresh speed above 3 km/h from any sender, or an engine that runs. Zeros and silence
+// prove nothing: they neither allow nor refuse a change.
 import type { BusActivity, BusReading } from './bus-reading.ts';
 
 export interface BusVeto {

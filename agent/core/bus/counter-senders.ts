@@ -1,6 +1,6 @@
-// Counters of the bus stick to their sender. Two senders count from another moment on (438,978 and 537,152 km on one truck), so that the other
-// one is no substitute while the chosen one is silent: the counter is left out, over restarts too. Only a sender that stays away while
-// others count, as after a repair, gives way.
+// Counters of the bus stick to their sender. Two senders count from different moments (438,978 and 537,152 km on one truck), so
+// another one is no substitute for a silent sender: the counter is left out, over restarts too. Only a sender that stays away
+// while others count, as after a repair, is replaced.
 import { type BusValue, isCurrent } from './bus-reading.ts';
 
 export const counterNames = [
@@ -31,7 +31,7 @@ export const isCounter = (name: BusValue['name']): name is CounterName =>
 /** A signal and its address, such as `917@0`. */
 export const senderOf = ({ spn, source }: BusValue): string => `${spn}@${source}`;
 
-/** Whether this value is of a counter that another sender gives. */
+/** True when another sender is chosen for this counter. */
 export function isOfOther(one: BusValue, senders: CounterSenders): boolean {
   const kept = isCounter(one.name) ? senders[one.name] : undefined;
   return kept !== undefined && kept.by !== senderOf(one);

@@ -1,5 +1,5 @@
-// The signals that are read of a J1939 bus: where each stands, in which unit, and how old it may be. Positions as of SAE J1939-71 and the
-// FMS standard, compared with open tables (CSS Electronics demo DBC, famez/J1939-Framework, pretty_j1939).
+// The signals that are read of a J1939 bus, with their places, units and maximum ages. Positions as of SAE J1939-71 and the FMS
+// standard, compared with open tables (CSS Electronics demo DBC, famez/J1939-Framework, pretty_j1939).
 import { type RawReading, readBytes, readThreeBits, readTwoBits } from './j1939-frame.ts';
 
 /** Signals by name; their units are in `busSignals`. */
@@ -70,7 +70,7 @@ const kmh = { size: bytes(2), scale: 1 / 256, unit: 'km/h', ageMostMs: 'motion' 
 const state = { unit: '', ageMostMs: 5000 } as const;
 const counter = { isZeroValid: false } as const;
 
-/** Where more than one signal has a name, the first one that has a value counts. */
+/** Of signals with one name the first with a value counts. */
 export const busSignals: readonly BusSignal[] = [
   signal({ name: 'speed', spn: 84, pgn: ccvs1, start: 2, ...kmh }),
   signal({ name: 'axleSpeed', spn: 904, pgn: ebc2, start: 1, ...kmh }),
@@ -183,7 +183,9 @@ export function signalsOf(pgn: number): readonly BusSignal[] | undefined {
   return byPgn.get(pgn);
 }
 
-/** Whether a value stands at the top of its range (highest byte FA), where senders stop or say nothing: 21 million km, 250 km/h. */
+/**
+ * True for a value at the top of its range (highest byte FA), where senders saturate or know nothing: 21 million km, 250 km/h.
+ */
 export function isAtTop({ size, scale, offset, isTopValid }: BusSignal, value: number): boolean {
   if (!('bytes' in size) || isTopValid) return false;
   return value >= 0xfa * 256 ** (size.bytes - 1) * scale + offset;

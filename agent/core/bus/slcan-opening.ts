@@ -1,8 +1,9 @@
-// The dialogue that opens an SLCAN adapter in listen-only mode, as a pure machine: answers and time in, commands out. After its end nothing
-// is written. An adapter that cannot be known to listen silently is refused; there is no way from a refused listen-only mode to a normal one.
-// Sources: CAN232 protocol (LAWICEL); canable-fw `src/slcan.c`: it answers to V only, drops unknown letters in silence, and every version that
-// answers to V (since da4c91c, 2019) knows M1. CANable 2.5 (ElmueSoft, `Slcan/control.c`): acknowledges all but C, listens after M1 and O, and
-// takes L for a report of the load. Nakakiyo092/canable2-fw `src/slcan.c`: VL2K4, as LAWICEL; its M sets a filter.
+// The dialogue that opens an SLCAN adapter in listen-only mode, as a pure machine: answers and time in, commands out. After its
+// end nothing is written. An adapter whose silence cannot be verified is refused. A refused listen-only mode never leads to a
+// normal one. Sources: CAN232 protocol (LAWICEL); canable-fw `src/slcan.c`: it answers to V only, drops unknown letters in
+// silence, and every version that answers to V (since da4c91c, 2019) knows M1. CANable 2.5 (ElmueSoft, `Slcan/control.c`):
+// acknowledges all but C, listens after M1 and O, and takes L for a report of the load. Nakakiyo092/canable2-fw `src/slcan.c`:
+// VL2K4, as LAWICEL; its M sets a filter.
 import type { SlcanAnswer } from './slcan-line.ts';
 
 /** `canable`, and `canable25` which acknowledges: listen after `M1`, `O`. `lawicel` and `usbtin`: after `L`. */
@@ -23,7 +24,7 @@ const rateCommands: Readonly<Record<BitRate, string>> = {
 /** Every command that an opening can write: none of them transmits a frame. */
 export const openingCommands = ['C', 'V', 'v', 'M1', 'O', 'L', ...Object.values(rateCommands)] as const;
 
-/** Why an adapter is not used. `not_silent`: it cannot listen without taking part in the bus. */
+/** Reason why an adapter is not used. `not_silent`: it cannot listen without taking part in the bus. */
 export type OpeningRefusal = 'no_answer' | 'unknown_adapter' | 'no_bit_rate' | 'not_silent';
 
 export interface OpeningOptions {

@@ -143,8 +143,8 @@ function handleExcerpt(context: StepContext, requestID: string, text: string | n
 }
 
 /**
- * Locate now: the last plausible fix and its age. A fresh one is in the event itself; an older one in its
- * attributes only, because an event's position is that of the vehicle at its time, which is unknown then.
+ * Locate now: the last plausible fix and its age. A fresh one is in the event itself. An older one is in its attributes only: the
+ * vehicle's position at the event's time is then unknown.
  */
 function reportPosition(context: StepContext, requestID: string): void {
   const { fix, evidence } = context.state;
@@ -170,8 +170,8 @@ const missingRelays = {
 } as const;
 
 /**
- * Whether an engine cut or an unlock of the cargo would be carried out now, by the one judge and from the evidence of this moment. It only
- * looks: a command that waits goes on waiting, and no relay is ordered.
+ * Answers if an engine cut or an unlock of the cargo would be carried out now, by the one judge and the current evidence. It
+ * changes nothing: a waiting command waits on, and no relay is ordered.
  */
 function answerInterlock(context: StepContext, requestID: string, kind: RehearsalKind): void {
   const feature = rehearsedFeature(kind);

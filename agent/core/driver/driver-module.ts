@@ -14,7 +14,7 @@ import { type DriverStatus, driverStatus, driverText } from './driver-status.ts'
 
 declare module '../kernel/module-slots.ts' {
   interface ModuleStates {
-    /** Who drives; null: no reader of keys is configured. */
+    /** State of the driver; null: no reader of keys is configured. */
     readonly driver: DriverState | null;
   }
   interface ModuleMemory {

@@ -29,7 +29,7 @@ export function driverStatus(
 
 export type DriverStatus = ReturnType<typeof driverStatus>;
 
-/** What is wrong with the reader; null: nothing that is known. */
+/** Fault of the reader; null: none known. */
 export function readerFaultText({
   phase,
   fault,

@@ -1,8 +1,9 @@
-// Who drives, by the key that was held to the reader. It works without a network, and touches no relay and no evidence. Pure.
+// Identifies the driver by the key at the reader. It works without a network, and touches no relay and no evidence. Pure.
 //
-// A key counts as held to the reader until it was not read for `leaveMs`: repeated readings are one, and a second key in the field waits.
-// An allowed key makes its driver the driver. The driver is cleared after the ignition was off for `clearS`, by another allowed key, or when
-// the key is taken off the list; neither by an unknown key nor by the loss of the reader. While the ignition is unknown no time runs.
+// A key counts as held to the reader until it was not read for `leaveMs`: repeated readings are one, and a second key in the
+// field waits. An allowed key makes its driver the driver. After `clearS` of ignition off, by another allowed key, or when the
+// key leaves the list, the driver is cleared. An unknown key or a lost reader does not clear it. While the ignition is unknown no
+// time runs.
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { DriverSettings } from '../../../src/core/settings/driver.ts';
 import type { Sensed } from '../evidence/contact.ts';
@@ -26,7 +27,7 @@ export const driverLimits = {
 export interface DriverState {
   /** Id of the driver's key; null: not known. */
   readonly id: string | null;
-  /** When the key was held to the reader last, monotonic; after a restart the start. */
+  /** Last approach of the key, monotonic; after a restart the start. */
   readonly identifiedMs: number;
   /** The key at the reader. */
   readonly present: { readonly id: string; readonly seenMs: number } | null;

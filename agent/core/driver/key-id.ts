@@ -1,4 +1,4 @@
-// Ids of drivers' keys: an iButton's ROM or an RFID tag as upper-case hex digits, the list of allowed ones, and what may be shown of one.
+// Ids of drivers' keys: an iButton's ROM or an RFID tag as upper-case hex digits, the list of allowed ones, and the masked form.
 // Ids are personal data: logs, `status` and `doctor` show the masked form only. Pure.
 
 /** An RFID tag has 10 digits, an iButton 16. */

@@ -1,4 +1,4 @@
-// What a kind of key reader says on its serial port, as a machine over bytes and time. Types only.
+// Serial protocol of a kind of key reader, as a machine over bytes and time. Types only.
 
 /** `rfid` sends a tag again and again while it lies there, `rfid-once` once; a `ds2480b` is asked. */
 export const readerKinds = ['rfid', 'rfid-once', 'ds2480b'] as const;

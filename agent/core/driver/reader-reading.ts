@@ -1,4 +1,4 @@
-// What the reader of keys shows, as data for the vehicle, `status` and `doctor`. Types only.
+// A reading of the key reader, as data for the vehicle, `status` and `doctor`. Types only.
 import type { ReaderFault } from './key-protocol.ts';
 
 /** `waiting`: the port could not be opened, or was lost; it is tried again. */

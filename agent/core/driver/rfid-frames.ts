@@ -1,9 +1,9 @@
-// Serial RFID readers for 125 kHz tags (EM4100), 9600 baud, 8N1. Nothing is sent to them. Ten hex digits and the exclusive or of their five
-// bytes, as two digits or as one raw byte, between STX and ETX (RDM6300, Seeed/ITEAD data sheet), also with CR and LF (ID-12LA, ID Innovations
-// data sheet "ID-2LA, ID-12LA, ID-20LA", ASCII format), or bare before CR, LF, ETX or a pause.
+// Serial RFID readers for 125 kHz tags (EM4100), 9600 baud, 8N1. Nothing is sent to them. Ten hex digits and the exclusive or of
+// their five bytes, as two digits or as one raw byte, between STX and ETX (RDM6300, Seeed/ITEAD data sheet), also with CR and LF
+// (ID-12LA, ID Innovations data sheet "ID-2LA, ID-12LA, ID-20LA", ASCII format), or bare before CR, LF, ETX or a pause.
 //
-// RDM6300 sends a tag some 15 times a second as long as it lies there, and now and then invents one with a right checksum. So a tag counts once
-// it was read twice within a second. ID-12LA sends a tag once; so do others, of kind `rfid-once`.
+// RDM6300 sends a tag some 15 times a second while it is there, and sometimes reads a wrong one with a right checksum. So a tag
+// counts once it was read twice within a second. ID-12LA sends a tag once; so do others, of kind `rfid-once`.
 import { isKeyID, keyOf } from './key-id.ts';
 import { type KeyProtocol, type KeyStep, noStep } from './key-protocol.ts';
 
@@ -103,7 +103,7 @@ function begin(frames: Frames, byte: number): KeyStep {
   frames.isFramed = byte === stx;
   if (frames.isFramed) frames.reading = [];
   else if (isHex(byte)) frames.reading = [byte];
-  // What follows the end of a reading is no noise.
+  // Further end bytes after a reading are no noise.
   else return { ...noStep, noise: isEnd(byte) ? 0 : 1 };
   return noStep;
 }

@@ -1,6 +1,5 @@
-// The calibration of a tank as a pure session: known amounts are poured in (or drained), the sender is read at rest
-// after each, and a table results. A reading that still moves is never used, and every point is output at once, to be
-// stored.
+// The calibration of a tank as a pure session: after each known amount, poured in or drained, the sender is read at rest;
+// a table results. A moving reading is never used, and every point is output at once, to be stored.
 import { median, spread, withLast } from './fuel-window.ts';
 import { buildTankTable, formatTankTable, type TankPoint, type TankTable, tankLimits } from './tank-table.ts';
 

@@ -26,9 +26,8 @@ export const fuelLimits = {
   /** With the ignition on a vehicle creeps below the speed that counts as moving, and the slope changes. */
   idleMargin: 0.03,
   /**
-   * Between different places, and drives: a hill tilts the level by 0.08 up and as much down, and medians of five
-   * minutes of driving differ by 0.077 (recorded drives), so a smaller change is neither refill nor theft, whatever
-   * the settings.
+   * Between different places, and drives: a hill tilts the level by 0.08 up or down, and medians of five minutes of driving
+   * differ by 0.077 (recorded drives). So a smaller change is never refill or theft, with any settings.
    */
   elsewhere: 0.18,
   /** ... and so many times that where the stop was watched: a sender without current may have shown a level. */

@@ -1,5 +1,5 @@
-// State of fuel monitoring over a power-down, in at most 300 characters of JSON, so that a theft while the unit was
-// off is found and none is reported twice. Reading never throws: a damaged record counts as unknown.
+// State of fuel monitoring over a power-down, in at most 300 characters of JSON: a theft while the unit was off is
+// found, and none is reported twice. Reading never throws: a damaged record counts as unknown.
 import type { FuelFault, FuelReference, FuelState } from './fuel-types.ts';
 import { median, stepOf } from './fuel-window.ts';
 

@@ -1,5 +1,5 @@
-// The tank as a module of the vehicle: feeds the fuel machine from the board or a digital sender, keeps what must survive a power-down, and
-// records its findings.
+// The tank as a module of the vehicle: feeds the fuel machine from the board or a digital sender, keeps its memory over a
+// power-down, and records its findings.
 import { type Static, Type } from 'typebox';
 import { readingOf } from '../board/inputs.ts';
 import { claimOf } from '../evidence/evidence-state.ts';
@@ -25,11 +25,11 @@ import { llsText } from './lls-status.ts';
 declare module '../kernel/module-slots.ts' {
   interface ModuleStates {
     readonly fuel: FuelState;
-    /** What the digital fuel sender showed last; null: nothing yet. Its level is among the analogs. */
+    /** Last reading of the digital fuel sender; null: none yet. Its level is among the analogs. */
     readonly fuelSender: LlsReading | null;
   }
   interface ModuleMemory {
-    /** What the watch of the tank must not forget. */
+    /** Memory of fuel monitoring. */
     readonly fuel?: FuelMemory;
   }
   interface ModuleConfig {
@@ -86,7 +86,7 @@ function watchFuel(context: StepContext, level: number | null | 'unknown'): void
   }
 }
 
-/** What the digital sender shows takes the place of the analog signal. A silent one makes the level unknown, never zero. */
+/** The digital sender's level replaces the analog signal. A silent one makes the level unknown, never zero. */
 function handleSender(context: StepContext, reading: LlsReading): void {
   const { fuelSender } = context.config;
   const { measure } = reading;

@@ -1,5 +1,5 @@
-// Effects of a decided change on the rest of the fuel machine: the event, and every remembered level moves with it,
-// so that one theft is reported once. Part of `fuel.ts`; decides nothing.
+// Effects of a decided change on the rest of the fuel machine: it records the event and moves every remembered
+// level, so one theft is reported once. Part of `fuel.ts`; decides nothing.
 import { fuelLimits } from './fuel-limits.ts';
 import type { FuelDraft, FuelEvent, FuelReference, FuelStepContext } from './fuel-types.ts';
 

@@ -1,4 +1,4 @@
-// Whether the level sender works: out of its range, at an end of its scale after a jump, or unchanged for hours of
+// Detects a faulty level sender: out of its range, at an end of its scale after a jump, or unchanged for hours of
 // driving. A sender that is only unpowered with the ignition off is no fault, and a faulty one must never raise an
 // alarm about fuel.
 

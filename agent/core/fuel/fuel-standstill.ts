@@ -42,7 +42,7 @@ function windowOf(step: FuelStepContext): Window | null {
 
 const keyOf = (step: FuelStepContext): 'on' | 'off' => (step.draft.ignition === 'off' ? 'off' : 'on');
 
-/** How far the level may be from the reference in a direction without being a change. */
+/** Tolerance between level and reference in a direction, below which there is no change. */
 function toleranceOf(step: FuelStepContext, reference: FuelReference, direction: 'rise' | 'drop'): number {
   const { draft, settings, atMs } = step;
   const least = leastChange(draft, direction === 'drop' ? settings.theftFraction : settings.refillFraction);
@@ -129,8 +129,8 @@ function isSleeping(step: FuelStepContext, old: FuelReference | null, level: num
 }
 
 /**
- * A drop is reported when it has lasted for the settle time and ends, or for twice that; one in progress is
- * reported again after a while and at its end.
+ * A drop is reported when it has lasted for the settle time and ends, or for twice that. A drop in progress is
+ * reported again after `againMs` and at its end.
  */
 function reportDrop(step: FuelStepContext, reference: FuelReference, window: Window): void {
   const { draft, settings, atMs } = step;

@@ -23,7 +23,9 @@ export interface FuelInput {
   readonly context: FuelContext;
 }
 
-/** Where a change was seen: as it happened, parked or with the engine on; or only by what was there before and after. */
+/**
+ * Situation of a change: seen as it happened, parked or with the engine on, or only from the levels before and after.
+ */
 export type FuelSituation = 'parked' | 'idling' | 'unseen';
 
 export type FuelFault = 'out of range' | 'at the end of its scale' | 'stuck';
@@ -33,7 +35,7 @@ export type FuelEvent =
       readonly kind: 'refill' | 'theft';
       /** The last moment at which the level was still the one before. */
       readonly beganAtMs: number;
-      /** When the change was over or, for one in progress, when it was evaluated. */
+      /** End of the change; of one in progress the time of evaluation. */
       readonly atMs: number;
       readonly before: number;
       readonly after: number;
@@ -107,7 +109,7 @@ export interface FuelState {
   readonly jump: number;
   /** By ignition off or not: a sender may read another level, or none, without it. */
   readonly references: Readonly<Record<'on' | 'off', FuelReference | null>>;
-  /** When the level was last known, settled here or while driving; null before the first. */
+  /** Last time of a known level, settled here or while driving; null before the first. */
   readonly seenMs: number | null;
   /** The settled level of this standstill, once there is one. */
   readonly settled: number | null;

@@ -1,5 +1,5 @@
-// Statistics of the fuel machine: medians, bounded lists, samples gathered into medians of ten seconds, and the test
-// whether a change can be liquid at all. Pure. Memory is bounded.
+// Statistics of the fuel machine: medians, bounded lists, medians of ten seconds, and the test that a change can be
+// liquid. Pure. Memory is bounded.
 import { fuelLimits } from './fuel-limits.ts';
 import type { FuelSlot, FuelState } from './fuel-types.ts';
 
@@ -40,8 +40,8 @@ export function followSteps(
 }
 
 /**
- * The step of the sender: the least of its last changes but one, so that neither a change that passed two steps at
- * once nor one odd reading decides. 0: it is finer than matters, or did not change yet.
+ * The step of the sender: the second least of its last changes, so neither a change of two steps nor one odd reading
+ * decides. 0: too fine to matter, or no change yet.
  */
 export function stepOf({ steps }: Pick<FuelState, 'steps'>): number {
   const step = [...steps].sort((left, right) => left - right)[steps.length < 4 ? 0 : 1] ?? 0;

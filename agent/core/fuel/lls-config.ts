@@ -56,7 +56,7 @@ export function llsConfigOf(file: File | undefined) {
 
 export type LlsConfig = NonNullable<ReturnType<typeof llsConfigOf>>;
 
-/** Why the settings cannot be taken; '' when they can. */
+/** Fault of the settings; '' when there is none. */
 export function llsFault(file: File | undefined, hasBoardSignal: boolean): string {
   if (file?.port === undefined) return '';
   if (hasBoardSignal)

@@ -3,7 +3,7 @@ import type { LlsReading } from './lls.ts';
 
 type Shown = LlsReading & { /** Fraction of the tank. */ readonly level: number | null };
 
-/** What is wrong, and what to do about it; null: nothing that is known. */
+/** Fault and remedy; null: none known. */
 function faultText({ fault, portFault, senders, noise, otherAddress, answers }: Shown) {
   switch (fault) {
     case 'port':

@@ -32,7 +32,7 @@ interface LlsSender {
   readonly address: number;
   /** As it was sent; null: never. */
   readonly raw: number | null;
-  /** The level, up to the top of the scale; null: what was sent is none. */
+  /** The level, up to the top of the scale; null: not a level. */
   readonly value: number | null;
   readonly temperatureC: number | null;
   /** Since its last answer; null: none since the start. */
@@ -40,9 +40,9 @@ interface LlsSender {
   readonly isSilent: boolean;
 }
 
-/** What the senders of the tank showed in the last round. */
+/** Readings of the tank's senders in the last round. */
 export interface LlsReading {
-  /** Why the port is not open; '' while it is, null before the first try has ended. */
+  /** Reason why the port is not open; '' while it is, null before the first try has ended. */
   readonly portFault: string | null;
   /** `no_answer`: a sender is silent or not understood; `no_level`: it answers, with a value that is no level. */
   readonly fault: 'port' | 'no_answer' | 'no_level' | null;

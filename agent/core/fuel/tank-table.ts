@@ -2,7 +2,7 @@
 // shape. Pure. A table in which more fuel reads as less must never result, and a contradiction of the sender is
 // always reported.
 
-/** What was in the tank in all, and what the sender read then, in the unit of the profile's `valid` and `table`. */
+/** Total amount in the tank and the sender's reading, in the unit of the profile's `valid` and `table`. */
 export interface TankPoint {
   readonly litres: number;
   readonly measure: number;
@@ -34,8 +34,8 @@ interface Block {
 }
 
 /**
- * The table of a tank of `capacityL` litres. Points may come in any order and more than once; between them the least
- * change that makes the measure monotone is taken (isotonic regression by pooling adjacent violators).
+ * The table of a tank of `capacityL` litres. Points may come in any order and more than once; the least change makes
+ * the measure monotone (isotonic regression by pooling adjacent violators).
  * @param valid the valid range of the measure in the profile.
  */
 export function buildTankTable(

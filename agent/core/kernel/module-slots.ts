@@ -1,5 +1,5 @@
-// What modules add to the types of the kernel, by declaration merging: each module declares its own members in its own file, so that
-// deleting the folder of a module deletes them too. The kernel itself reads none of them. Types only.
+// Members that modules add to the kernel's types, by declaration merging. Each module declares its members in its own file, so
+// deleting its folder deletes them too. The kernel itself reads none of them. Types only.
 
 /** Slices of the vehicle's state. */
 export interface ModuleStates {}

@@ -1,5 +1,6 @@
-// The state of a vehicle, one step of it in progress, and what a module of the vehicle is: a slice of the state with its own memory, and
-// functions that the kernel calls at fixed moments. Modules import the kernel and not each other; the list is `vehicle/modules.ts`.
+// The state of a vehicle, one step in progress, and the contract of a module. A module has a slice of the state with its memory,
+// and functions that the kernel calls at fixed moments. Modules import the kernel and not each other; the list is
+// `vehicle/modules.ts`.
 
 import type { TSchema } from 'typebox';
 import type { AttributeValue, FleetEvent, InputName } from '../../../src/core/events/event.ts';
@@ -46,7 +47,7 @@ import type {
 } from './vehicle-types.ts';
 
 export interface VehicleState extends ModuleStates {
-  /** What holds now: the installer's, with the signed configuration laid over them. */
+  /** Effective settings: the installer's, overlaid with the signed configuration. */
   readonly settings: Settings;
   readonly config: ConfigState;
   /** How many geozones the configuration has that holds now. */
@@ -149,7 +150,7 @@ export interface ModuleTable {
   configOf(table: unknown): unknown;
   /** In one line, for `config check` and the log. */
   describe?(config: unknown): string;
-  /** Why it cannot be taken beside the board and the other tables; '' when it can. */
+  /** Conflict with the board or the other tables; '' when there is none. */
   fault?(table: unknown, profile: BoardProfile, file: object): string;
   /** What `config check` says of it. */
   readonly notes?: readonly string[];
@@ -161,7 +162,7 @@ export interface VehicleModule {
   readonly tables?: readonly ModuleTable[];
   /** Its slices of the state at a start. */
   create?(start: ModuleStart): Partial<ModuleStates>;
-  /** What of them survives a restart; asked for with each commit. */
+  /** Memory that survives a restart; read at each commit. */
   remember?(state: VehicleState): Partial<ModuleMemory>;
   /** Its rows; each is written with the next commit once it is another object. */
   rows?(state: VehicleState): Partial<ModuleRows>;
@@ -188,7 +189,7 @@ export interface VehicleModule {
   place?(state: VehicleState): Pick<FleetEvent, 'geozoneID'>;
   /** Attributes of every other event; null: none. */
   eventAttributes?(state: VehicleState): Attributes | null;
-  /** What speaks against a relay change now; null: nothing. A module can only object: nothing that it says proves rest. */
+  /** Veto of a relay change now; null: none. A module can only object: it never proves rest. */
   veto?(state: VehicleState, atMs: number): NonNullable<Evidence['bus']> | null;
   /** Why the machine must not be suspended now; null: it may be. */
   wakefulness?(state: VehicleState): string | null;

@@ -32,7 +32,7 @@ import { loopbackOrder, putLoopback } from './vehicle-loopback.ts';
 import { handleBoardOutputs } from './vehicle-sensing.ts';
 import { commitNow, evidenceOf, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 
-/** For so long the order back to the safe state is written again and again before the supervisor goes on. */
+/** The order back to the safe state is repeated for this long before the supervisor continues. */
 const withdrawWithinMs = 5000;
 
 /** One task of a step. Its follow-up tasks are performed right after it, before tasks that were planned earlier. */
@@ -92,7 +92,7 @@ function perform(context: StepContext, task: Task): Tasks {
   }
 }
 
-/** Performs the tasks in order, and what each leads to before the next one. */
+/** Performs the tasks in order, each with its follow-ups before the next. */
 function performAll(context: StepContext, tasks: Tasks): void {
   const queue = [...tasks];
   let count = 0;
@@ -146,9 +146,9 @@ function handleRelays(
 }
 
 /**
- * Decides commands whose outcome is unknown by a reading of their relays. While an order is still with the board no
- * reading is final: a withdrawn order may be seen carried out, and be undone right after. Confirmed then, it would
- * be written again as a repair, which needs less proof than a command.
+ * Decides commands with an unknown outcome by a reading of their relays. While an order is still at the board no
+ * reading is final: a withdrawn order may appear carried out and be undone right after. If it were confirmed then, a
+ * repair would write it again, with less proof than a command.
  */
 function handleReadBack(context: StepContext, known: KnownRelays): Tasks {
   const { orders } = context.state.board;
@@ -198,7 +198,7 @@ function orderRelay(
   const { relay, on, token, withinMs } = order;
   const { unlockMs } = context.state.commands.rules;
   const isUnlock = relay === 'cargoaccess' && on;
-  // A loop-back is ordered every few seconds; its answer is what is logged.
+  // A loop-back is ordered every few seconds; only its answer is logged.
   if (relay !== 'loopback') log(context, 'info', 'relay_order', { relay, energised: on, order: token });
   if (isUnlock) put(context, { relays: recordUnlock(context.state.relays, atMs + unlockMs) });
   const outputs = stepBoardOf(context, {
@@ -314,7 +314,7 @@ function guardOrder(context: StepContext, relay: FeatureName): Tasks {
   if (!isUnderWay(context, relay)) return [];
   const { commands, relays } = context.state;
   const isDriving = isDriven(context, relay);
-  // A relay that is restrictive already is left alone, as is a repair towards the safe state.
+  // Leaves a relay that is already restrictive, and a repair towards the safe state.
   if (!isDriving && commands.record.confirmed[relay]?.state !== '1') return [];
   if (relays.readings[relay]?.on !== false) return [];
   const active = commands.record.active[relay];
@@ -322,28 +322,28 @@ function guardOrder(context: StepContext, relay: FeatureName): Tasks {
     isDriving && active !== undefined
       ? changeOf(commands, active)
       : ({ feature: relay, state: '1', occasion: 'reapply' } as const);
-  // What was decided on before this process was held up is judged anew, unless it is on the wire.
+  // Decisions from before a stall of this process are judged again, unless they are on the wire.
   const isHeldUp = context.state.holdUp?.endedMs === context.now.monoMs;
   const isOnTheWay = !isHeldUp || context.state.board.orders[relay]?.writes !== 0;
   const verdict = judge({ ...change, isOnTheWay }, evidenceOf(context), commands.rules);
   if (isAllowed(verdict)) return [];
   log(context, 'warn', 'relay_order_withdrawn', { relay, code: verdict.code, reason: verdictText(verdict) });
-  // Noted first: the order that takes it back ends it.
+  // Recorded first: the withdrawing order ends it.
   const noted: Tasks = isDriving
     ? [{ kind: 'command', input: { kind: 'withdrawn', feature: relay, verdict } }]
     : [];
   return [...noted, { kind: 'withdraw', relay }];
 }
 
-/** Lets the board do what time demands. What it read in this very step is judged before it energises a relay. */
+/** Lets the board do timed work. Its readings of this step are judged before it energises a relay. */
 export function passBoardTime(context: StepContext): void {
   performAll(context, guards);
   feedBoard(context, { kind: 'time', atMs: context.now.monoMs });
 }
 
 /**
- * Withdraws a restrictive order that is still with the board when something begins to speak against it: the bus may be
- * slow, the driver is not. The safe state is written over it; the outcome of the order is then read, never assumed.
+ * Withdraws a restrictive order that still waits at the board when evidence against it appears: the bus may be slow,
+ * the driver is not. It writes the safe state; the outcome of the order is then read, never assumed.
  */
 export function guardOrders(context: StepContext): void {
   const { loopback, outputs } = context.config.profile;

@@ -38,8 +38,8 @@ export interface UnitIdentity {
 }
 
 /**
- * Names the unit and the wiring of everything that can be a witness, and of what proves it: on another unit, or with another board, profile,
- * input, life input or loop-back, each credit is void.
+ * Names the unit and the wiring of every witness and its proofs. On another unit, or with another board, profile, input, life
+ * input or loop-back, each credit is void.
  */
 export function wiringOf(
   { name, units, polls, inputs, analogs, life, loopback }: BoardProfile,
@@ -66,8 +66,8 @@ export function fittedWitnesses({
 }
 
 /**
- * What can fail together, as this vehicle is wired. All contacts share their supply, unless a life input reads it or the contact is one of an
- * antivalent pair; and everything that is read over the line may be old.
+ * Common causes of failure in this vehicle's wiring. All contacts share their supply, unless a life input reads it or the contact
+ * is one of an antivalent pair. Everything read over the line may be old.
  */
 export function causesOf(profile: BoardProfile): Causes {
   const { inputs, analogs, polls } = profile;
@@ -79,7 +79,7 @@ export function causesOf(profile: BoardProfile): Causes {
     const isLive = proof !== null && (proof.isAntivalent || proof.hasLife);
     return [`sensor:${name}`, ...(isLive ? [] : ['contacts' as const]), `board:${unit}`];
   };
-  // A transducer is fed as the contacts are: without a supply it reads 0, and an engine that stops reads 0 too.
+  // A transducer shares the contacts' supply: without it it reads 0, like a stopped engine.
   const analog = (name: 'rpm' | 'supplyVoltage'): readonly Cause[] => {
     const unit = unitOf(analogs[name]);
     const hasLife = profile.life !== undefined && unitOf(profile.life) === unit;
@@ -110,7 +110,7 @@ export function startEvidence(
   });
 }
 
-/** An analog value that was read lately; a poll that died keeps its last value for ever. */
+/** A recently read analog value; a dead poll keeps its last value for ever. */
 function freshAnalog(state: VehicleState, name: 'rpm' | 'supplyVoltage', nowMs: number): number | null {
   const readMs = state.analogsReadMs[name];
   const isFresh = readMs !== undefined && nowMs - readMs <= evidenceLimits.analogAgeMs;
@@ -137,7 +137,7 @@ function seenBy(state: VehicleState, profile: BoardProfile, nowMs: number): Seen
   };
 }
 
-/** Whether the state of a witness may have changed, which the next hello reports. */
+/** True when a witness may have changed, which the next hello reports. */
 function hasWitnessChanged(before: EvidenceState, next: EvidenceState): boolean {
   return (
     before.credit.credits !== next.credit.credits ||

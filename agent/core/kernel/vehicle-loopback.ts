@@ -1,5 +1,5 @@
-// When the vehicle asks its board to prove by the loop-back that it is alive, and what is logged of it. It orders nothing
-// itself: `vehicle-control.ts` does.
+// Decides when the board must prove by the loop-back that it is alive, and logs the result. It orders nothing itself:
+// `vehicle-control.ts` does.
 import { boardAnsweredMs, type LoopbackState, stepLoopback } from '../board/loopback.ts';
 import { needsLoopback } from '../protection/waiting-changes.ts';
 import { evidenceOf, log, put, type StepContext } from './vehicle-state.ts';

@@ -66,7 +66,7 @@ export function handleBoardOutputs(context: StepContext, outputs: readonly Board
   }
 }
 
-/** What stays when the board is lost: the level of a sender of its own. No witness does. */
+/** Values that outlive a lost board: the level of a separate sender. No witness does. */
 function foreignAnalogs({ state, config }: StepContext): StepContext['state']['analogs'] {
   const { fuel } = state.analogs;
   return config.profile.analogs.fuel !== undefined || fuel === undefined ? {} : { fuel };
@@ -185,7 +185,7 @@ function handleReport(context: StepContext, report: EpochReport): void {
   });
   recordFix(context, judged.fix);
   watchEvidence(context);
-  // What waits for a proof is decided now: a fix says something of this moment only.
+  // Waiting changes are decided now: a fix proves this moment only.
   const { commands, relays } = context.state;
   if (Object.keys(commands.record.active).length > 0 || Object.keys(relays.watch).length > 0)
     put(context, { tickMs: atMs });
@@ -193,7 +193,7 @@ function handleReport(context: StepContext, report: EpochReport): void {
   watchVehicle(context, { kind: 'epoch', epoch: { kind, fix: judged.fix } });
 }
 
-/** What to save on now: the battery first, then a link that costs. */
+/** Current saving: the battery first, then a costly link. */
 function profileOf({ state }: StepContext): ReportingProfile {
   const { power } = state.alarms;
   // A supply that was cut is no reason to report less: it may be a thief at work.

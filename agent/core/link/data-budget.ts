@@ -1,5 +1,5 @@
-// Monthly data budget and its traffic light. The count is an upper estimate of the volume that a mobile network bills: payload, MQTT, TLS 1.3, TCP
-// and IP, in both directions (research "edge-agents" section 4, envelope cost). Pure.
+// Monthly data budget and its traffic light. The count is an upper estimate of the billed volume: payload, MQTT, TLS 1.3, TCP and
+// IP, in both directions. Pure.
 import { dayMs } from '../../../src/core/durations.ts';
 import type { LinkSettings } from '../../../src/core/settings/link.ts';
 

@@ -1,6 +1,6 @@
-// The agent's side of the MQTT session: when to connect, send and disconnect, and what is in flight. mqtt.js is only the transport. Events are sent,
-// and deleted on an `ack`, only on a link on which the broker has proven the pinned key by a signed welcome. A link on which acknowledgements stop is
-// destroyed, and everything in flight counts as unsent.
+// The agent's side of the MQTT session: when to connect, send and disconnect, and what is in flight. mqtt.js is only the
+// transport. Events are sent, and deleted on an `ack`, only on a link whose broker has proven the pinned key by a signed welcome.
+// A link without acknowledgements is destroyed, and everything in flight counts as unsent.
 import { retryDelayMs } from '../../../src/core/retry-delay.ts';
 import type { LinkSettings } from '../../../src/core/settings/link.ts';
 import type { Ack } from '../../../src/core/wire/wire.ts';
@@ -115,7 +115,7 @@ export type DeliveryEffect =
   | { readonly kind: 'forget'; readonly boot: string; readonly ranges: Ack['ranges'] };
 
 /**
- * @param start.firstDelayMs random delay of the first connect, so that the vehicles of a depot do not all connect at power-up.
+ * @param start.firstDelayMs random delay of the first connect: the vehicles of a depot must not all connect at power-up.
  * @param start.keepaliveS the installer's choice, from which the interval that the network holds is learnt.
  */
 export function createDelivery(

@@ -15,7 +15,7 @@ import {
 import type { VehicleStatus } from './status.ts';
 import { formatSpan, isStarting, portLine, starting } from './status-line.ts';
 
-/** What keeps the receiver from proving standstill; null: nothing that is known. */
+/** Obstacle to a receiver's proof of standstill; null: none known. */
 export const obstacleOf = ({ gnss, clock }: Pick<VehicleStatus, 'gnss' | 'clock'>): ReceiverObstacle | null =>
   receiverObstacle(gnss, clock.verdict);
 
@@ -33,7 +33,7 @@ function noFixLine(name: string, { upS, vehicle: { gnss } }: AgentFacts, details
   };
 }
 
-/** What it shows of movement, and what to do where it shows nothing. */
+/** Text on the receiver's view of movement, with a remedy where it has none. */
 function motionOf({ gnss }: VehicleStatus, obstacle: ReceiverObstacle | null) {
   if (gnss.motion === 'moving') return { words: `moving at ${String(gnss.speedKmh)} km/h`, todo: '' };
   if (gnss.motion === 'still') return { words: `standing for ${formatSpan(gnss.standingS)}`, todo: '' };
@@ -100,7 +100,7 @@ function driveText({ evidence: { drive, by, forS }, gnss }: VehicleStatus): stri
   return `${shown} for ${formatSpan(forS)}`;
 }
 
-/** What must be mended before a drive proves anything; null: nothing. */
+/** Fault to repair before a drive can prove anything; null: none. */
 function blockerOf({ board, gnss, evidence: { witnesses } }: VehicleStatus): string | null {
   if (board.state !== 'open' || board.polledAgoS === null || board.polledAgoS > 15)
     return 'the I/O board must answer';

@@ -1,4 +1,4 @@
-// When the line to the board is called noisy, and what to do about it. Pure; the words are those of `status` and `doctor`.
+// Decides that the line to the board is noisy, and names the remedy. Pure; the words are those of `status` and `doctor`.
 
 /** One byte of noise in ten answers: more than a glitch now and then. */
 export const isNoisy = (counted: { readonly answers?: number; readonly noiseBytes?: number }): boolean =>

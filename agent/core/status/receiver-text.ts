@@ -1,5 +1,5 @@
-// What keeps a receiver from proving standstill, and the setting of it that helps: for `status` of a running unit and `doctor` of a stopped
-// one. Pure. Advice to drive is given only where no such obstacle is known.
+// Names the obstacle to a receiver's proof of standstill and the setting that helps, for `status` of a running unit and `doctor`
+// of a stopped one. Pure. Advice to drive is given only where no such obstacle is known.
 import { standstillHint, standstillText } from '../../../src/core/verdict/verdict-text.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import { type ClockFinding, clockText } from '../clock-verdict.ts';
@@ -19,7 +19,7 @@ export type ReceiverObstacle =
   /** ... between two with a speed. */
   | { readonly kind: 'no_speed'; readonly everyS: number | null };
 
-/** How often a receiver sends what, seconds between two; null: not at all, or unknown. */
+/** Periods of a receiver's sentences, s; null: not sent, or unknown. */
 export interface ReceiverPace {
   readonly positionS: number | null;
   readonly qualityS: number | null;
@@ -28,7 +28,7 @@ export interface ReceiverPace {
 
 const isSeldom = (everyS: number | null): boolean => everyS === null || everyS >= seldomFromS;
 
-/** What of its pace keeps it from proving standstill; null: nothing. */
+/** Period that prevents a proof of standstill; null: none. */
 export function paceObstacle({ positionS, qualityS, speedS }: ReceiverPace): ReceiverObstacle | null {
   if (positionS === null) return null;
   if (isSeldom(positionS)) return { kind: 'seldom', everyS: positionS };
@@ -83,13 +83,13 @@ export interface ReceiverStatus {
   readonly hasFix: boolean;
   readonly fixAgeS: number | null;
   readonly doubts: readonly string[];
-  /** Why it proves no standstill now; null when it does, or moves. */
+  /** Reason why it proves no standstill now; null: it does, or it moves. */
   readonly fault: string | null;
   readonly hdop: number | null;
   /** Seconds between two epochs, and between two that could prove something. */
   readonly everyS: number;
   readonly goodEveryS: number;
-  /** What most of its positions lack: a speed of RMC, an HDOP. */
+  /** Members that most of its positions lack: a speed of RMC, an HDOP. */
   readonly lacks: { readonly speed: boolean; readonly hdop: boolean };
 }
 
@@ -115,7 +115,7 @@ export function receiverObstacle(
   return fault === 'hdop' ? { kind: 'no_quality', everyS: null } : null;
 }
 
-/** Why it proves no standstill, from the facts that the same line shows: a position that is there is never said to be missing. */
+/** Reason why it proves no standstill, from the facts of the same line: a present position is never called missing. */
 export function faultText({ hasFix, fixAgeS, fault }: ReceiverStatus): ObstacleText {
   if (hasFix && (fault === 'no_fix' || fault === 'fix_old'))
     return { words: standstillText('few_fixes'), todo: '' };
@@ -127,7 +127,7 @@ export function faultText({ hasFix, fixAgeS, fault }: ReceiverStatus): ObstacleT
   return { words: standstillText(fault), todo: standstillHint(fault) ?? '' };
 }
 
-/** What earns the proof that is missing: a drive, unless something is in its way. @param fitted witnesses that the configuration names. */
+/** Advice to earn a missing proof: a drive, unless there is an obstacle. @param fitted witnesses that the configuration names. */
 export function proofAdvice(given: {
   readonly fitted: readonly WitnessName[];
   readonly obstacle: ReceiverObstacle | null;

@@ -138,7 +138,7 @@ function clockLine({ clock }: VehicleStatus): StatusLine {
   return { level, name, words, todo: wrong.map(({ todo }) => todo).join(' ') };
 }
 
-/** What helps a command that waits: what is known of the receiver comes before what its rule says of receivers. */
+/** Hint for a waiting command: known facts of the receiver come before its rule's general hint. */
 function commandHint(vehicle: VehicleStatus, verdict: Verdict): string {
   const isOfProof = /^(standstill|witness)/.test(verdict.code);
   const obstacle = isOfProof ? obstacleOf(vehicle) : null;

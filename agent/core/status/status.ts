@@ -49,7 +49,7 @@ export interface CommandStatus {
   readonly verdict: Verdict | null;
 }
 
-/** What is proven about standstill, and by which witnesses. */
+/** Proof of standstill, and its witnesses. */
 export interface EvidenceStatus {
   readonly drive: EvidenceState['drive']['state'];
   /** The witness that showed it; null = none. */
@@ -62,7 +62,7 @@ export interface RelayStatus {
   readonly feature: string;
   /** As read from the board within the last 15 s; null: not known. */
   readonly isEnergised: boolean | null;
-  /** What should hold; null for an output that no command sets. */
+  /** Wanted state; null for an output that no command sets. */
   readonly wanted: boolean | null;
 }
 
@@ -75,7 +75,7 @@ export interface VehicleStatus extends ModuleStatus {
     readonly nextTryInS: number | null;
     readonly isWelcomed: boolean;
     readonly inFlight: number;
-    /** How far the session is behind its own next deadline: above zero it should have acted and did not. */
+    /** Delay behind the session's next deadline; above zero it should have acted. */
     readonly overdueS: number;
     readonly light: string;
     readonly trafficMb: number;
@@ -124,7 +124,7 @@ function portStatus(port: PortState, path: string, nowMs: number): PortStatus {
   }
 }
 
-/** How far the machine of the session is behind its own deadline, in ms; 0 while it is not. */
+/** Delay of the session's machine behind its deadline, in ms; 0: none. */
 function overdueMs({ phase, inFlight }: VehicleState['delivery'], nowMs: number): number {
   const { connectTimeoutMs, ackTimeoutMs } = deliveryLimits;
   switch (phase.kind) {
@@ -169,7 +169,7 @@ function connectionStatus({ delivery, settings }: VehicleState, nowMs: number): 
 /** A receiver that is further off than this is wrong, and not only read late. */
 const receiverOffMs = timeLimits.serverDisagreementMs;
 
-/** What its clock shows now by its last fix; null without a fresh one. */
+/** The receiver's current time by its last fix; null without a fresh one. */
 function receiverUtcMs(fix: VehicleState['fix'], nowMs: number): number | null {
   if (fix === null || fix.utcMs === null || nowMs - fix.atMonoMs > vehicleLimits.fixAgeMs) return null;
   return fix.utcMs + nowMs - fix.atMonoMs;

@@ -1,4 +1,4 @@
-// Which release is to run: a decision table over the packaged, staged and remembered releases. Any doubt selects the
+// Chooses the release to run by a decision table over the packaged, staged and remembered releases. Any doubt selects the
 // packaged release; a release on trial must never get more starts than are counted beforehand.
 import { type Arch, isObject, type Manifest } from './manifest.ts';
 import { compareVersions, higherVersion, isVersion } from './version.ts';

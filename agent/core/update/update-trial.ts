@@ -1,6 +1,6 @@
-// A release on trial: what the start finds, whether all that worked before works again, and the end of the trial. It
-// must never confirm a release that was not shown to work, and never keep one past its time: the launcher ends that
-// one anyhow.
+// A release on trial: the facts at its start, the check that everything works as before, and the end of the trial.
+// It must never confirm a release that was not shown to work, nor keep one past its time, which the launcher ends
+// too.
 import {
   commitEvents,
   endJob,
@@ -42,7 +42,7 @@ function complete(draft: UpdateDraft, version: string): void {
   queueTask(draft, { kind: 'tidy' });
 }
 
-/** The swap was asked for before this start: what became of it. */
+/** Resolves a swap that was requested before this start. */
 function resolveSwap(draft: UpdateDraft, active: ActiveUpdate, { running, facts }: UpdateSetup): void {
   const { version, baseline } = active;
   if (running === version) {

@@ -42,7 +42,7 @@ export interface WorkingConnections {
  */
 export interface ActiveUpdate extends UpdateJob {
   readonly phase: 'fetching' | 'staged' | 'swapping';
-  /** What worked just before the swap, and must work again after it. */
+  /** Connections that worked just before the swap, and must work again after it. */
   readonly baseline: WorkingConnections;
   readonly swaps: number;
 }
@@ -65,17 +65,17 @@ export interface ReleaseFacts {
 
 export interface UpdateSetup {
   readonly running: string;
-  /** How long the ignition must be off before a restart. */
+  /** Time of ignition off before a restart. */
   readonly parkedMs: number;
-  /** How long all that worked before must work in one go before the new release is confirmed. */
+  /** Time for which the baseline must work without a break before the new release is confirmed. */
   readonly healthMs: number;
-  /** What a release has to prove itself, from each of its starts. */
+  /** Time limit of a release's proof, from each of its starts. */
   readonly trialMs: number;
   readonly facts: ReleaseFacts;
 }
 
 /**
- * Why a task failed. `final`: it will never succeed. `refused`: the server or disk refused, and may not later.
+ * Reason of a failed task. `final`: it will never succeed. `refused`: the server or disk refused, and may not later.
  * `network`: no server was reached. `halted`: it was stopped.
  */
 export interface UpdateFault {
@@ -155,7 +155,7 @@ export interface VehicleSnapshot {
   readonly latestUtcMs: number | null;
   /** Why no download is allowed now; null: it is. */
   readonly fetchObjection: string | null;
-  /** Why the agent may not restart now; null: it may. */
+  /** Objection to a restart now; null: none. */
   readonly swapObjection: string | null;
   readonly parts: WorkingConnections;
 }

@@ -1,8 +1,8 @@
-// An update of the agent as a pure machine: a signed job is fetched when the link allows it, swapped when the vehicle
-// is parked, and confirmed only after the new release has shown that it works; until then the previous one returns by
-// itself. It must never restart a vehicle that may be driven, and never run anything: the launcher alone decides what
-// starts. States: job -> fetching -> staged -> swapping (restart, trial) -> confirmed; before the swap -> refused,
-// cancelled, superseded; after it -> refused, and the previous release runs again.
+// An update of the agent as a pure machine: a signed job is fetched when the link allows it and swapped when the
+// vehicle is parked. It is confirmed only after the new release works; until then the previous one returns by itself.
+// It must never restart the agent of a vehicle that may be driven, and never run anything: the launcher alone chooses
+// the release. States: job -> fetching -> staged -> swapping (restart, trial) -> confirmed; before the swap ->
+// refused, cancelled, superseded; after it -> refused, and the previous release runs again.
 import { retryDelayMs } from '../../../src/core/retry-delay.ts';
 import {
   commitEvents,

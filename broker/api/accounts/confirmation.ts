@@ -13,7 +13,7 @@ import { needUser } from './user-lookup.ts';
 import { noticeOf } from './user-notice.ts';
 import { exampleUser, user, viewUser } from './user-view.ts';
 
-/** Why a user with a pending confirmation was not confirmed. */
+/** Reason why a pending user was not confirmed. */
 function refusal(caller: Caller, userID: string, grantedBy: string): AppError {
   const message = `${JSON.stringify(userID)} was not confirmed: nothing was changed`;
   const isOwn = grantedBy === caller.userID || userID === caller.userID;

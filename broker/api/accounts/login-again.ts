@@ -1,5 +1,5 @@
-// What stands in place of the password for users of the login provider: they log in there once more, within their session. The
-// provider must have asked the person anew; the secret of that login then proves one request, within two minutes.
+// Replaces the password for users of the login provider: they log in there again, within their session. The provider must have
+// asked the person again. The secret of that login then proves one request, within two minutes.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { isFreshLogin } from '../../core/accounts/provider-identity.ts';

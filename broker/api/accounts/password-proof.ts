@@ -16,7 +16,7 @@ export interface Credentials extends LoginAttempt {
   readonly password: string;
 }
 
-/** Whether a user may act: neither user nor account is suspended or expired. */
+/** True when neither user nor account is suspended or expired. */
 export function mayAct(user: UserRow, nowS: number): boolean {
   return user.isActive && (user.accountExpiresS === null || nowS < user.accountExpiresS);
 }

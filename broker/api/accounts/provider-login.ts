@@ -1,6 +1,6 @@
 // Login at a provider (OpenID Connect), in two steps around the provider's page: the app begins and keeps a secret, and
-// finishes with that secret and what the provider sent back. State, nonce and PKCE verifier are made of the secret, so that
-// only the browser that began can finish, and the database holds nothing to finish with. No token is ever in a URL.
+// finishes with it and the provider's answer. State, nonce and PKCE verifier derive from the secret: only the browser that
+// began can finish, and the database alone cannot. No token is ever in a URL.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
@@ -81,7 +81,7 @@ interface Begun {
 }
 
 /**
- * Begins a login at the provider. @param again hash of the session whose user logs in anew; null: a new session is to begin.
+ * Begins a login at the provider. @param again hash of the session whose user logs in again; null: a new session begins.
  * @throws AppError `throttled` when too many have begun; `unavailable`.
  */
 export async function beginLogin(

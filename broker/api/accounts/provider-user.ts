@@ -109,7 +109,7 @@ async function makeUser(services: ApiServices, accepted: Accepted, source: strin
   );
 }
 
-/** What the claims say otherwise than the user has it; null: nothing. */
+/** Changes of the user by the claims; null: none. */
 async function changesOf(
   services: ApiServices,
   accepted: Accepted,
@@ -158,9 +158,9 @@ async function endSessionsOf(services: ApiServices, user: ProviderUser, source: 
 }
 
 /**
- * The user of a decision on claims, made or changed where the claims say so.
- * @throws AppError `forbidden` without an account, name or role; `conflict` when the name is taken, or the last
- * administrator would lose the role; `login_failed` for a suspended user or account.
+ * The user by a decision on claims, made or changed by them.
+ * @throws AppError `forbidden` without an account, name or role; `conflict` when the name is taken, or the last administrator
+ * would lose the role; `login_failed` for a suspended user or account.
  */
 export async function userOfClaims(
   services: ApiServices,

@@ -138,7 +138,7 @@ interface UserInput {
   readonly isActive?: boolean | undefined;
 }
 
-/** What the body says about a user, checked against the account. Hashes the password last: that is the costly part. */
+/** Fields of a user in the body, checked against the account. Hashes the password last, as it is costly. */
 async function readFields(
   input: UserInput,
   key: { readonly accountID: string; readonly userID: string },
@@ -170,7 +170,7 @@ function detailOf({ password, ...rest }: UserInput): Readonly<Record<string, unk
   return password === undefined ? { ...rest } : { ...rest, hasNewPassword: true };
 }
 
-/** What stands beside the change of a user in its batch. */
+/** Audit entries in the batch of a user's change. */
 function recordOf(services: ApiServices, actor: Actor, audited: AuditedAction): UserRecord {
   return {
     audit: (onlyIf) => auditEntry(services, actor, { ...audited, onlyIf }),
@@ -258,7 +258,7 @@ ${about}`,
   },
 });
 
-/** Why a change did not happen: there is no such user (404), or it is the last active administrator (422). */
+/** Reason why a change did not happen: no such user (404), or the last active administrator (422). */
 async function refuseLast(services: ApiServices, caller: Caller, userID: string): Promise<never> {
   await needUser(services, caller, userID);
   throw new AppError(

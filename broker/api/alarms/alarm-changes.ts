@@ -1,4 +1,4 @@
-// What users do with one alarm: take, release, assign, shelve, close, add a note.
+// Operations on one alarm: take, release, assign, shelve, close, add a note.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { alarmLimits } from '../../core/alarms/alarm.ts';

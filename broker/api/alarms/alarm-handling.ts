@@ -1,5 +1,5 @@
-// How a user changes an alarm: the statements of a change with their audit entry, and why one was refused. A
-// change is conditional: of two concurrent requests one succeeds, and the error of the other names the owner of the alarm.
+// A user's changes of an alarm: statements with their audit entry, and reasons of refusals. A change is conditional: of
+// two concurrent requests one succeeds, and the error of the other names the owner of the alarm.
 import { AppError } from '../../../src/core/errors.ts';
 import type { Statement } from '../../../src/ports.ts';
 import type { Alarm } from '../../core/alarms/alarm.ts';
@@ -42,7 +42,7 @@ function standingOf({ state, owner, closedBy, shelvedBy }: Alarm): string {
   }
 }
 
-/** Why a change was not made, from what is there now. */
+/** Reason why a change was not made, from the present state. */
 export function refusalOf(alarm: Alarm, { version }: Target): AppError {
   if (version !== undefined && version !== alarm.version) {
     return new AppError(

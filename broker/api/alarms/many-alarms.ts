@@ -1,4 +1,4 @@
-// What users do with many alarms at once: take and close. One commit, in which each alarm has its own condition and result.
+// Operations on many alarms: take and close. One commit, in which each alarm has its own condition and result.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { type Alarm, alarmLimits, viewAlarm } from '../../core/alarms/alarm.ts';

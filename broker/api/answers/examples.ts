@@ -29,7 +29,7 @@ const nothingPending = {
   approvalID: null,
 };
 
-/** What the vehicle saw of the rules of a cut: the ignition is on. */
+/** Rules of a cut as the vehicle judged them: the ignition is on. */
 export const exampleVerdict: NonNullable<VerdictView> = {
   code: 'ignition_off',
   rules: [

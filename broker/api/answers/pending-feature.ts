@@ -1,4 +1,5 @@
-// What is pending for a feature, as device views show it: commands, cuts that wait for a second user, and what the vehicle is about to do on its own.
+// Pending changes of a feature, as device views show them: commands, cuts that wait for a second user, and the vehicle's own
+// changes.
 import type { CommandRow } from '../../store/commands/commands.ts';
 
 /** Something that may still change the state of a feature. */

@@ -71,7 +71,7 @@ function furtherSensors(details: DeviceDetails): Partial<Record<keyof typeof fur
   return Object.fromEntries(known);
 }
 
-/** What the device never reported is unknown. By the interface a newly created device, which has sent nothing yet, has all states `0`. */
+/** Unreported states are unknown. By the interface a new device that has sent nothing has all states `0`. */
 function stateOf({ row, states }: DeviceDetails, name: keyof typeof sensorTexts): string | null {
   const known = states.get(name);
   if (known?.isReported === true) return known.state;
@@ -92,7 +92,7 @@ function sensorOf(details: DeviceDetails, name: keyof typeof sensorTexts) {
   };
 }
 
-/** Like every sensor it has two states; how much there is stands in `fuelLevelAverage`, and what is 0 there is empty here. */
+/** Like every sensor it has two states; the level is in `fuelLevelAverage`, whose 0 is empty here. */
 function fuelSensor(details: DeviceDetails): SensorView {
   const sensor = sensorOf(details, 'fuel');
   if (sensor.state === null) return sensor;

@@ -1,5 +1,5 @@
 // Rate limits: requests per token, and wrong tokens per source address. A valid token must never be throttled because of other
-// clients at the same address, also one that was not seen here before: after a login, a restart, or at another bridge.
+// clients at its address. This holds for tokens new to this process too: after a login, a restart, or at another bridge.
 import { AppError } from '../../../src/core/errors.ts';
 import type { Clock, Log } from '../../../src/ports.ts';
 import { tokenOf } from '../../core/accounts/session.ts';
@@ -83,7 +83,7 @@ function createLane(
       try {
         return await find();
       } catch (thrown) {
-        // What has not even the shape of a token costs nothing and is no guess.
+        // A text without the form of a token costs nothing and is no guess.
         const isGuess =
           tokenOf(authorization) !== null && thrown instanceof AppError && thrown.code === 'unauthorized';
         if (isGuess && isSuspect) refuseSuspect();

@@ -1,5 +1,5 @@
-// Requests about many objects: each item is done by itself as a request of its own would be, with its own audit entry, and has its own
-// result. All or nothing is not promised. A fault of the service in one item does not hide what became of the others.
+// Requests about many objects: each item is done like a single request, with its own audit entry and result. All or nothing is
+// not promised. A fault of the service in one item does not hide the results of others.
 import { type Static, Type } from 'typebox';
 import { AppError, errorKinds, messageOf } from '../../../src/core/errors.ts';
 import type { ApiServices } from './operation.ts';
@@ -31,7 +31,7 @@ export const itemMembers = {
   ),
 } as const;
 
-/** What an item says of its error. @param error made fit for clients by `publicError`, where it is not one of ours. */
+/** Error of an item. @param error made fit for clients by `publicError`, where it is not one of ours. */
 export const itemError = ({ code, message: detail, hint }: AppError) => ({
   code,
   detail,
@@ -92,7 +92,7 @@ export async function eachDevice<T>(
   return outcomes;
 }
 
-/** How many items were done, and how many were not. */
+/** Numbers of done and failed items. */
 export function countItems(items: readonly Pick<ItemResult, 'status'>[]): {
   readonly done: number;
   readonly failed: number;

@@ -14,9 +14,9 @@ export interface Caller {
   readonly role: Role;
   /** SHA-256 of the token, the key of the session. */
   readonly tokenHash: string;
-  /** Which devices the caller may see; every statement about devices takes it. */
+  /** Devices that the caller may see; every statement about devices takes it. */
   readonly scope: Scope;
-  /** What an API token may do beside what the role allows; null: a login, which is not limited. */
+  /** Scopes that limit an API token below its role; null: a login, which has no scopes. */
   readonly scopes: readonly TokenScope[] | null;
   /** The account's `fleet_revision` when the session was read: what an answer shows of devices must not be older. */
   readonly fleetRevision: number;

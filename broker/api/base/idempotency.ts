@@ -1,5 +1,5 @@
 // The request header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): a repeated POST is executed once.
-// The key is claimed on disk before the work and the answer stored after it; if a process dies in between, the outcome is
+// The key is claimed on disk before the work and the answer stored after it. If a process dies in between the outcome is
 // unknown, and the request must not be executed again automatically.
 import { createHmac } from 'node:crypto';
 import { AppError, messageOf } from '../../../src/core/errors.ts';

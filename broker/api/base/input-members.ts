@@ -20,7 +20,7 @@ export const newPassword = Type.String({
   description: `${passwordLeast} to ${passwordMost} characters; what is tried first everywhere is refused`,
 });
 
-/** The calling user's own password once more; `proofMember` of the operation keeps it out of what is remembered. */
+/** The calling user's own password again; `proofMember` of the operation keeps it out of stored requests. */
 export const passwordAgain = Type.String({
   minLength: 1,
   maxLength: passwordMost,

@@ -2,7 +2,7 @@
 // 404, 405 and 406 are the same for every path.
 import { type Operation, servedPaths } from './operation.ts';
 
-/** How closely a media range names a type: 3 exactly, 2 its kind, 1 anything, 0 something else. */
+/** Closeness of a media range to a type: 3 exact, 2 its kind, 1 anything, 0 something else. */
 function closeness(range: string, type: string): 0 | 1 | 2 | 3 {
   if (range === type) return 3;
   if (range === `${type.split('/', 1)[0]}/*`) return 2;

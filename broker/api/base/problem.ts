@@ -6,7 +6,7 @@ import type { ErrorView } from './shapes.ts';
 /** Failures that are the service's own: their messages may name files, hosts or statements. */
 const hidden: readonly ErrorCode[] = ['internal', 'config', 'serial', 'port_in_use', 'usage'];
 
-/** What a client may see of anything that was thrown. Throttling and faults of the store say when to come back. */
+/** The client's view of anything that was thrown. Throttling and faults of the store say when to retry. */
 export function publicError(thrown: unknown): AppError {
   if (!(thrown instanceof AppError) || hidden.includes(thrown.code)) {
     return new AppError('internal', 'The service failed; the failure is in its log under the request id', {

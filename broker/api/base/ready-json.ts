@@ -4,7 +4,7 @@ export interface ReadyJson {
   readonly kind: 'ready-json';
   /** Gives the whole text, in the order of the pieces; asked for when it is sent, so not for an answer that is unchanged. */
   readonly pieces: () => readonly Buffer[];
-  /** What the text depends on, for the ETag: the same tag stands for the same text; null: it has none. */
+  /** Tag of the text's inputs, for the ETag: equal tags mean equal texts; null: no tag. */
   readonly tag: string | null;
 }
 

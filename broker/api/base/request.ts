@@ -1,5 +1,5 @@
-// Validates a request: the optional root `data`, member names in any letter case, then the schema. Pure. It never changes a
-// value, but for the composed form of its letters (NFC), and never drops a member: what does not fit is rejected, with a JSON pointer into the document as sent.
+// Validates a request: the optional root `data`, member names in any letter case, then the schema. Pure. It changes only letters
+// to their composed form (NFC), and never drops a member: faults are rejected with a JSON pointer into the document as sent.
 import { type TObject, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, type ErrorDetail } from '../../../src/core/errors.ts';
@@ -108,7 +108,7 @@ export interface Checker {
 
 type Faults = ReturnType<ReturnType<typeof Compile>['Errors']>;
 
-/** What a schema says of a member of its root, for people; null for anything deeper. */
+/** Description of a member of the schema's root, for people; null for anything deeper. */
 function descriptionOf({ properties }: TObject, instancePath: string): string | null {
   const member: unknown = properties[instancePath.slice(1)];
   const description =
@@ -118,7 +118,7 @@ function descriptionOf({ properties }: TObject, instancePath: string): string | 
 
 interface Location {
   readonly schema: TObject;
-  /** From where a fault stands in the checked value to where that is in what the client sent. */
+  /** Maps the place of a fault in the checked value to that in the client's document. */
   readonly place: (instancePath: string) => string;
 }
 
@@ -160,8 +160,8 @@ function detailsOf(faults: Faults, { schema, place }: Location): readonly ErrorD
 const membersMost = 2000;
 
 /**
- * The first object or list that holds more than any can. Asked before anything else is: what names each fault looks at every
- * item and member, and at a quarter of a million of them for minutes.
+ * The first object or list with more members than any may have. It is checked first: naming each fault of a quarter of a million
+ * members takes minutes.
  */
 function tooMany(schema: unknown, value: unknown, pointer: string): ErrorDetail | null {
   const { maxItems, properties } = isObject(schema) ? schema : {};

@@ -73,7 +73,7 @@ const ruleFinding = Type.Object({
   }),
 });
 
-/** Why a command waits, or on what proof it was carried out, as data. */
+/** Reason why a command waits, or the proof on which it was carried out, as data. */
 export const verdict = Type.Union(
   [
     Type.Object({

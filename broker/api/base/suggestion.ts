@@ -1,5 +1,5 @@
-// Suggests the operation closest to an unknown path, and the member closest to an unknown name. Pure. It compares with the list of
-// operations and returns documented paths and names only: nothing of the request or of any account is in a suggestion.
+// Suggests the operation closest to an unknown path, and the member closest to an unknown name. Pure. It returns only documented
+// paths and names of operations: a suggestion holds nothing of the request or of any account.
 import { type Operation, servedPaths } from './operation.ts';
 
 /** Segments of a request that are compared, and the longest of them: what is beyond is no path of ours. */
@@ -31,7 +31,7 @@ function costOfSegment(sent: string, known: string): number {
   return most > 0 && lettersBetween(sent, known, most) <= most ? 1 : Number.POSITIVE_INFINITY;
 }
 
-/** The name that a sent one probably stands for, in any letter case; null when none is near. */
+/** The probable name for a sent one, in any letter case; null when none is near. */
 export function nearestName(sent: string, names: readonly string[]): string | null {
   if (sent.length > lettersMost) return null;
   const small = sent.toLowerCase();

@@ -106,7 +106,7 @@ function deciderOf(services: ApiServices, caller: Caller): Decider {
   return { accountID, userID, scope, isAdmin: role === 'admin', atMs: Math.round(services.clock.utcMs()) };
 }
 
-/** Why an approval gave no command, from what is there now. */
+/** Reason why an approval gave no command, from the present state. */
 async function refuseApproval(services: ApiServices, caller: Caller, approvalID: string): Promise<never> {
   const row = await needApproval(services, caller, approvalID);
   const decider = deciderOf(services, caller);

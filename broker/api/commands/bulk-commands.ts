@@ -1,5 +1,5 @@
-// One command for many devices. Each goes the way of a single command, with every rule of the account; a restrictive one is refused as a
-// whole when the limits would not let all of it through, so that a bulk cut never opens the breaker by itself.
+// One command for many devices. Each follows every rule of a single command. A restrictive one above the limits is refused as a
+// whole, so a bulk cut never opens the breaker by itself.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';

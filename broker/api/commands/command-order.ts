@@ -39,7 +39,7 @@ export interface CommandOrder {
   readonly arrivedUs: number;
 }
 
-/** How long a request to a second user waits, unless the command would end before. */
+/** Life of a request to a second user, unless the command ends before. */
 const approvalMs = 15 * 60_000;
 
 /** A request of this user could never be approved. */

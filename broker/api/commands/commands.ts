@@ -88,7 +88,7 @@ vehicle. \`confirm\`: an app that asks its user once more sends the answer here;
 and absent are the same. A device that lacks the feature answers 422 \`unsupported\`.
 The members may be sent flat or under a root member \`data\`, in any letter case.`;
 
-/** What a command is and what limits it, for the descriptions of operations. */
+/** Text on a command and its limits, for the descriptions of operations. */
 export const commandText = `${lifeOfCommand}
 
 ${furtherTexts}`;
@@ -102,7 +102,7 @@ interface FeatureBody {
   readonly ttl?: number;
 }
 
-/** What `orderFeature` acts on; `arrivedUs` is the place of the request in the order of arrival. */
+/** Input of `orderFeature`; `arrivedUs` is the request's place in the order of arrival. */
 interface FeatureOrder extends FeatureBody {
   readonly isProven?: boolean;
   readonly feature: FeatureName;

@@ -17,10 +17,10 @@ import { type CommandView, commandAnswer, viewCommand } from './command-view.ts'
 
 export const defaultTtlS = 7 * 86_400;
 const ttlMostS = 30 * 86_400;
-/** What a job asks for, as the ledger keeps it. */
+/** Feature and state of a job in the ledger. */
 const order = { feature: 'firmware', state: '1' } as const;
 
-/** What a job names: the file, and how long it may wait. */
+/** Members of a job: the file, and its waiting time. */
 export const releaseMembers = {
   version: Type.String({
     pattern: '^[A-Za-z0-9][A-Za-z0-9.+~_-]{0,63}$',

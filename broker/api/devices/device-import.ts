@@ -126,7 +126,7 @@ async function* pagesOf(plan: Plan): Pages<Pick<CheckedLine, 'line' | 'deviceID'
 
 /**
  * Reads a file and judges each line; writes nothing.
- * @throws AppError `forbidden` for a caller who does not see the whole account, `invalid_content` for what is no such file.
+ * @throws AppError `forbidden` for a caller who does not see the whole account, `invalid_content` for another kind of file.
  */
 export async function planOf(
   services: ApiServices,

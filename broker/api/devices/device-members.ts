@@ -73,10 +73,10 @@ export function fieldsOf(settings: Settings): DeviceFields {
   return { ...sentFields(settings), ...given({ maxPassengers: settings.maxPassengers }) };
 }
 
-/** What the audit entry records of a change: which members, not the names and numbers of people in them. */
+/** Audit detail of a change: its members, without names and numbers of people. */
 export const changedMembers = (fields: DeviceFields) => ({ members: Object.keys(fields) });
 
-/** What a device gets whose creator says nothing. */
+/** Fields of a device created without any. */
 export const generatedFields = (deviceID: string): DeviceFields => ({
   description: `Device ${deviceID}`,
   displayName: deviceID,

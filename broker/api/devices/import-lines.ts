@@ -40,14 +40,14 @@ const atOnce = 200;
 export interface CheckedLine {
   readonly line: number;
   readonly deviceID: string;
-  /** What is to be written: of a device that is there, only what changes. */
+  /** Fields to write: of an existing device only changes. */
   readonly fields: DeviceFields;
   readonly action: 'create' | 'update' | 'unchanged' | 'error';
   /** What is wrong; empty when nothing is. */
   readonly message: string;
 }
 
-/** A line on its own: what it names, or what is wrong with it. */
+/** A single line: its content, or its faults. */
 export interface ReadLine {
   readonly line: number;
   readonly deviceID: string;
@@ -77,7 +77,7 @@ function needHeader(header: CsvRow | undefined): readonly string[] {
   return names;
 }
 
-/** A whole number stays the text that it is when it is none, so that the schema says what is wrong. */
+/** A cell that is no whole number stays text, so the schema names the fault. */
 const valueOf = (name: string, cell: string): string | number =>
   numberColumns.includes(name) && /^[0-9]{1,16}$/.test(cell) ? Number(cell) : cell;
 
@@ -159,13 +159,13 @@ export async function readFleet(
   }
 }
 
-/** What of the fields the device does not say already. */
+/** Fields that differ from the device. */
 const changesOf = (row: DeviceRow, fields: DeviceFields): DeviceFields =>
   Object.fromEntries(
     Object.entries(fields).filter(([name, value]) => row[name as keyof DeviceFields] !== value),
   );
 
-/** Who holds each uniqueid once the file is written; a list of two is a conflict. */
+/** Devices of each uniqueid once the file is written; two are a conflict. */
 function claimsOf(lines: readonly ReadLine[], fleet: Fleet): ReadonlyMap<string, readonly string[]> {
   const claims = new Map<string, string[]>();
   const claiming = new Set<string>();

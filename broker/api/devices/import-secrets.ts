@@ -1,5 +1,5 @@
-// Import of devices with the secrets of the new ones, for a first delivery of units. A secret is shown once and never kept or logged, and
-// no device that has one gets another: a file that is sent again shows nothing and cuts no unit off.
+// Import of devices with the secrets of the new ones, for a first delivery of units. A secret is shown once and never kept or
+// logged. No device with a secret gets another: a repeated file shows nothing and locks no unit out.
 import { Type } from 'typebox';
 import {
   devicesWith,

@@ -1,4 +1,5 @@
-// What is pending for devices, for their views: unfinished commands, cuts that wait for a second user, and what vehicles are about to do on their own.
+// Pending changes of devices, for their views: unfinished commands, cuts that wait for a second user, and the vehicles' own
+// changes.
 import { featureNames } from '../../../src/core/events/event.ts';
 import { verdictText } from '../../../src/core/verdict/verdict-text.ts';
 import type { Database } from '../../../src/ports.ts';
@@ -20,7 +21,7 @@ function waiting({ deviceNo, approvalID }: ApprovalRow): Pending {
   return { deviceNo, ...approvedOrder, detail: waitingReason, approvalID, ...noCommand };
 }
 
-/** What is under way for one device; commands stand before what waits. */
+/** Pending changes of one device; commands come before waiting approvals. */
 export async function pendingOf(db: Database, deviceNo: number): Promise<readonly Pending[]> {
   const [commands, approval] = await Promise.all([unfinishedOf(db, deviceNo), findPending(db, deviceNo)]);
   return approval === null ? commands : [...commands, waiting(approval)];
@@ -51,7 +52,7 @@ const origins: Readonly<Record<OrderOrigin, string>> = {
   relay: 'The relay is not as it was confirmed; the vehicle sets it again as soon as it may',
 };
 
-/** The same with what the vehicle is about to do on its own, which stands behind commands and requests. @param states of the device. */
+/** The same with the vehicle's own changes, which come after commands and requests. @param states of the device. */
 export function withOwnOrders(
   pending: readonly Pending[],
   deviceNo: number,

@@ -210,7 +210,7 @@ function raisableOf(text: string): number {
   });
 }
 
-/** What ingest makes of the record: its key depends on all of it. */
+/** The record as ingest makes it: its key depends on all of it. */
 const recordOf = (timestamp: number, statusCode: number, userID: string) => {
   const event = { timestamp, statusCode, attributes: { by: userID } };
   const stored = { ...event, seq: 0, upMs: null, timeQuality: 'rtc' } as const;
@@ -227,10 +227,7 @@ interface Activation {
   readonly atMs: number;
 }
 
-/**
- * The record of the last seconds that this call repeats: of the same code by the same user, while nothing has changed what it
- * says of the device. Null when there is none.
- */
+/** The record of the last seconds that this call repeats: same code, same user, and an unchanged device. Null: none. */
 async function repeatedNo(services: ApiServices, caller: Caller, raised: Activation): Promise<number | null> {
   const { deviceNo, statusCode, atMs } = raised;
   const implied = impliedState(statusCode);

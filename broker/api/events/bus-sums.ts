@@ -1,4 +1,4 @@
-// What the vehicle bus counted, as members of the reports of trips.
+// Counts of the vehicle bus, as members of trip reports.
 import { type Static, Type } from 'typebox';
 import type { BusSums } from '../../core/events/bus-counters.ts';
 
@@ -23,7 +23,7 @@ export const viewBusSums = ({ distanceKm, fuelL, engineH }: BusSums): BusSumsVie
   busEngineHours: engineH,
 });
 
-/** The sums with a further trip; null where the bus did not say it of every trip: a sum of some would look like that of all. */
+/** The sums with a further trip; null unless the bus counted every trip: a partial sum would look complete. */
 export function addBusSums(sums: BusSumsView, trip: BusSumsView, isFirst: boolean): BusSumsView {
   const add = (name: keyof BusSumsView): number | null => {
     const before = isFirst ? 0 : sums[name];

@@ -1,5 +1,5 @@
-// Common parts of all listings of event records: the time range of the path, the query, the limit, the cursor and the pages
-// of the answer. An answer is complete, rejected, or says `more`; it is never truncated silently.
+// Common parts of all listings of event records: time range, query, limit, cursor and pages. An answer is complete, rejected,
+// or says `more`; it is never truncated silently.
 
 import { type Static, Type } from 'typebox';
 import { dayMs, hourMs } from '../../../src/core/durations.ts';
@@ -49,7 +49,7 @@ export const listQuery = Type.Object(
 );
 export type ListQuery = Static<typeof listQuery>;
 
-/** What the query does, for the descriptions of the operations. */
+/** Text on the query, for the descriptions of the operations. */
 export const queryText = `**Paging, opt-in.** \`?limit=\` (1 to ${limitMost}) gives that many records and the members \`more\` and \`next\`;
 send \`next\` back as \`?cursor=\` until \`more\` is false (a cursor alone gives pages of 1000). \`?fields=timestamp,speed\` gives
 only these members of each record; an unknown one answers 422. \`?since=\` gives only records that were stored after that
@@ -173,7 +173,7 @@ export interface ListPage {
 }
 
 export interface Listing {
-  /** Numbers of the records in order, some at a time; each call reads them anew, and finds the same ones. */
+  /** Numbers of the records in order, some at a time; each call reads the same ones again. */
   readonly numbers: () => AsyncIterable<readonly number[]>;
   readonly page: ListPage;
   /** Null: all. */
@@ -240,8 +240,8 @@ export function readQuery(
 }
 
 /**
- * Finds which records an answer holds. A page is found before any record is read; a whole listing while it is sent, from the
- * events that were stored when it was asked for.
+ * Finds the records of an answer. A page is found before any record is read; a whole listing while it is sent, from the events
+ * stored at its request.
  * @throws AppError `invalid_content` for a wrong query.
  */
 export async function findEvents(

@@ -9,7 +9,7 @@ import { operation } from '../base/operation.ts';
 
 const hours = openingLimits.ageMs / 3_600_000;
 
-/** A resume point as a number; null when there is none. What is no number resumes from nowhere, and the stream says so. */
+/** A resume point as a number; null: none. An invalid one resumes from nowhere, and the stream says so. */
 function resumeAfter(text: string | null): number | null {
   if (text === null || text === '') return null;
   return /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
@@ -38,7 +38,7 @@ interface Choice {
   readonly positions?: string;
 }
 
-/** What is asked for. Of a kind without any of the chosen members there is nothing to send. */
+/** The requested choice. A kind without any chosen member is not sent. */
 function choiceOf({ kinds, fields, positions }: Choice) {
   const chosen = known(kinds, { pointer: '/kinds', values: new Set(liveKinds), what: 'kind of message' });
   const names = known(fields, { pointer: '/fields', values: members, what: 'member of a message' });

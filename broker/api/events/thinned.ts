@@ -1,5 +1,5 @@
-// Tracks in fewer records (`?points=`): `core/events/thinning.ts` decides which are kept; here they are read, page by page with a turn
-// for others between two pages, and only what is kept stays in memory.
+// Tracks in fewer records (`?points=`): `core/events/thinning.ts` chooses the records. This file reads them page by page, yields
+// between pages, and holds only the chosen ones in memory.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import {

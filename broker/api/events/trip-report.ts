@@ -1,5 +1,5 @@
-// Trips and stops of a device in a period, read page by page. A trip or stop belongs to the period in which it begins and
-// is given whole, so adjoining periods share none and lose none, and the result does not depend on how periods are cut.
+// Trips and stops of a device in a period, read page by page. A trip or stop belongs, as a whole, to the period in which it
+// begins. So adjoining periods share none and lose none.
 import type { Database } from '../../../src/ports.ts';
 import { beliefLimits } from '../../core/events/belief.ts';
 import type { TripOrStop } from '../../core/events/trip-way.ts';
@@ -7,8 +7,8 @@ import { beganMs, endTrips, startTrips, stepTrips } from '../../core/events/trip
 import { earlierPositionsMs, type TrackSpan, trackEvents } from '../../store/events/trip-events.ts';
 
 /**
- * Read before the period, so that a trip under way at its beginning is known as one, and a stop that lasts since long before is not
- * taken for a new one: a parked vehicle may send a position a week.
+ * Read before the period: a trip under way is then recognized, and a long stop is not taken for a new one. A parked vehicle may
+ * send a position a week.
  */
 const lookBack = { ms: 24 * 3_600_000, positions: 50 } as const;
 /** Read after it, until what began in it has ended. */
@@ -19,7 +19,7 @@ export interface Period extends TrackSpan {
   readonly plausibleMs: number;
 }
 
-/** What began in the period, in order, some at a time. The last one may be open, where the events end. */
+/** Trips and stops that began in the period, in order, in portions. The last one may be open. */
 export async function* tripsAndStops(
   db: Database,
   period: Period,

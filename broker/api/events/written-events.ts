@@ -1,8 +1,7 @@
 // Listings of events as JSON text that the reading thread writes: the records of a device, and those of a fleet with one code.
-// Blocks of records that were written before are kept and sent again for as long as the store proves them unchanged, and so are
-// the pages of a fleet that such blocks make. Cached
-// text never crosses scopes: the key of a device's text is its number, which is looked up within the caller's scope; text of a fleet
-// is cached only for callers who see all devices, and sent to no other.
+// Blocks of records, and fleet pages made of them, are cached while the store proves them unchanged. Cached text never crosses
+// scopes: a device's number, looked up within the caller's scope, is the key of its text. Text of a fleet is cached only for
+// callers who see all devices, and sent to no other.
 import { type EventTexts, isSamePin, type Pin, pinText } from '../../../src/core/events/event-text.ts';
 import { readTextState, type TextState } from '../../store/base/record-revision.ts';
 import {
@@ -153,7 +152,7 @@ async function* piecesOf(listing: Listing, parts: Parts, hasPins: boolean): Asyn
   }
 }
 
-/** Gathers texts; what was read just now is sent, so that others have their turn. */
+/** Gathers texts; fresh reads are sent at once, so others have their turn. */
 async function* gathered(
   texts: AsyncIterable<{ readonly bytes: readonly Uint8Array[]; readonly isTurn: boolean }>,
 ): AsyncGenerator<readonly Uint8Array[]> {
@@ -275,7 +274,7 @@ async function lastKeyOf(listing: Listing, part: Part): Promise<EventKey> {
   return found ?? { timestampMs: part.toMs, eventNo: range.upToNo };
 }
 
-/** What a page rests on besides the events that were stored since: texts of other revisions, removed events, dropped slices. */
+/** Validator of a page besides newly stored events: text revisions, removed events, dropped slices. */
 const pageProof = ({ revision, removedRevision }: TextState, runs: readonly Run[]): string =>
   [revision, removedRevision, ...runs.map((run) => `${run.sliceNo}:${run.fromMs}-${run.toMs}`)].join(' ');
 
@@ -337,8 +336,8 @@ function listedOf(
 }
 
 /**
- * Finds which records an answer holds. Which records a page holds is known before any of them is read; a whole listing is read
- * while it is sent, from the events that were stored when it was asked for.
+ * Finds the records of an answer. A page's records are known before any is read; a whole listing is read while it is sent, from
+ * the events stored at its request.
  * @throws AppError `not_found` when the caller sees no such device, `invalid_content` for a wrong query.
  */
 export async function findWritten(

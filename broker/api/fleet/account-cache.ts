@@ -1,5 +1,5 @@
-// The fleet of one account in memory. Before every answer its revision is compared with the one that the caller's request found in
-// the store, and what changed since is read; so no caller is shown what was true before their own change, whichever process wrote it.
+// The fleet of one account in memory. Before every answer its revision is compared with the one that the request found in the
+// store, and later changes are read. So callers always see their own changes, of any process.
 import type { Database } from '../../../src/ports.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
 import type { FleetCaller, FleetPart, FleetRange } from '../../ports/fleet-cache.ts';

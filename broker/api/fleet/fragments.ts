@@ -1,4 +1,4 @@
-// The devices of one account as bytes of JSON: a view with everything, from which each other view is made when it is first asked for.
+// The devices of one account as bytes of JSON: a full view, from which each other view is made at its first request.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FleetRange, FleetView } from '../../ports/fleet-cache.ts';
 import { answerEnded } from '../../scheduling/per-account-limits.ts';
@@ -86,7 +86,7 @@ export class FragmentStore {
   }
 
   /**
-   * Makes devices of a view, a few milliseconds of work at a time; a short part that no held view has when it is asked for.
+   * Makes devices of a view, a few milliseconds of work at a time; a short part outside held views at its request.
    * @param indexes positions in ascending order; null: all.
    * @returns what gives their bytes. @throws AppError when the answer ended before its turn, or too many wait.
    */

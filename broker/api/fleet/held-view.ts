@@ -1,5 +1,5 @@
-// The devices of an account in one view (rights, choice of members), each as bytes and in blocks of neighbours: an answer with the
-// whole fleet is some blocks, one after the other, and a device that changes costs its own bytes and one copy of its block.
+// The devices of an account in one view (rights, choice of members), each as bytes, in blocks of neighbours. An answer with the
+// whole fleet is a sequence of blocks. A changed device costs its bytes and one copy of its block.
 import type { FleetView } from '../../ports/fleet-cache.ts';
 
 /** Devices of a block: about 256 KiB of JSON. */

@@ -1,5 +1,5 @@
-// Coordinates as text, both ways: decimal degrees of requests become points, rounded to the five decimals of answers, so
-// that calculations use exactly what clients can read back.
+// Coordinates as text, both ways. Decimal degrees of requests are rounded to the five decimals of answers, so
+// calculations use the values that clients read back.
 import { AppError, type ErrorDetail } from '../../../src/core/errors.ts';
 import { degreesText, type Point } from '../../../src/core/geo/geo.ts';
 

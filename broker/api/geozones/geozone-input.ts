@@ -79,7 +79,7 @@ function zoneAfter(known: Zone, body: GeozoneBody): Zone {
 
 const isOn = (value: unknown): boolean => value === true || value === 'true' || value === '1';
 
-/** What was sent for a switch; null when nothing was. */
+/** The sent value of a switch; null: none. */
 function sentSwitch(body: GeozoneBody, name: ZoneSwitch): boolean | null {
   const sent = body[switchMembers[name]];
   return sent === undefined ? null : isOn(sent);

@@ -3,7 +3,7 @@ import { newGeozone } from './geozone-input.ts';
 import type { GeozoneView } from './geozone-shapes.ts';
 import { viewGeozone } from './geozone-views.ts';
 
-/** What the fields of a geozone mean, where the interface shows names only. Markdown. */
+/** Meanings of a geozone's fields, where the interface shows names only. Markdown. */
 export const geozoneMeanings = `**Types** (those of OpenGTS; the interface shows numbers only): \`0\` circles, one of the radius about each
 point; \`1\` rectangle around the points (at least two, less than 180 degrees wide); \`2\` corridor, everything within the
 radius of the line along the points; \`3\` polygon with the points as corners (at least three; where it crosses itself,

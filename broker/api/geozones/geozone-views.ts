@@ -30,7 +30,7 @@ export function unknownZone(geozoneID: string): AppError {
 /** The caller's rights over geozones follow from role and devices. */
 type Viewer = Pick<Caller, 'role' | 'scope'>;
 
-/** Whether a caller may change geozones: each concerns every device of the account, so the caller must not be limited to groups. */
+/** True when the caller may change geozones: each concerns every device of the account, so a caller limited to groups may not. */
 export function mayUpdateGeozones({ role, scope }: Viewer): boolean {
   return roleCovers(role, 'operator') && scope.limitedTo === null;
 }

@@ -177,7 +177,7 @@ export const exampleRule: RuleView = {
   changed: 1763683200,
 };
 
-/** What stands in the rule, with the defaults for what was not sent. */
+/** Content of the rule, with defaults for members that were not sent. */
 export function definitionOf(body: Static<typeof ruleBody>): RuleDefinition {
   const hours = body.quietHours ?? null;
   const everyDay = [1, 2, 3, 4, 5, 6, 7];

@@ -1,5 +1,5 @@
-// A test of a rule's webhook: one marked message by the sender, the address rules and the signature of real deliveries, with its outcome in
-// the answer. It is no notification: it stands in no inbox, is not repeated, and no rule remembers it.
+// A test of a rule's webhook: one marked message with the sender, address rules and signature of real deliveries, and its outcome
+// in the answer. It is no notification: it is in no inbox, not repeated, and changes no rule.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { hexId, idPatternSource } from '../../../src/core/ids.ts';

@@ -1,4 +1,4 @@
-// What a rule would have done in the last seven days: the stored events are decided on as the notifier decides, and nothing is sent or kept.
+// Trial of a rule over the last seven days: it decides stored events like the notifier, and sends and keeps nothing.
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import type { ZoneSwitch } from '../../../src/core/geo/geozone.ts';
@@ -107,7 +107,7 @@ interface Known {
   readonly zones: Awaited<ReturnType<typeof zonesBy>>;
 }
 
-/** What the rule makes of the events, each decided on at its arrival. */
+/** The rule's decisions on the events, each at its arrival. */
 function decide(rule: Rule, events: readonly EventRow[], { groupsOfDevice, zones }: Known) {
   const episodes = new Map<string, Episode>();
   const fired: (Static<typeof firing> & { channels: Channel[] })[] = [];

@@ -25,7 +25,7 @@ const callerOf = (tokenHash: string, role: 'admin' | 'viewer'): Caller => ({
 /**
  * @param tokenHash SHA-256 of the token in hexadecimal; null: there is none.
  * @param viewTokenHash the same of the token that only reads the state of the service.
- * @returns what the host asks about every request.
+ * @returns the host's check of every request.
  */
 export function createOperatorCheck(tokenHash: string | null, viewTokenHash: string | null = null) {
   const known = [
@@ -44,7 +44,7 @@ export function createOperatorCheck(tokenHash: string | null, viewTokenHash: str
   };
 }
 
-/** @throws AppError `not_found` for anybody but the service's operator, whatever list an operation was put into. */
+/** @throws AppError `not_found` for all but the service's operator, in any list of operations. */
 export function needOperator(caller: Caller): void {
   if (caller.accountID !== serviceAccount) throw new AppError('not_found', 'There is nothing here');
 }

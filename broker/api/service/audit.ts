@@ -29,7 +29,7 @@ const auditEntry = Type.Object({
   }),
 });
 
-/** What was changed behind the log's back may be no JSON any more; `audit verify` reports that, this list still answers. */
+/** A manipulated detail may be invalid JSON; `audit verify` reports it, and this list still answers. */
 function detailOf(detail: string | null): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(detail ?? 'null');

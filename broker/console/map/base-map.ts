@@ -1,5 +1,5 @@
-// What a map draws in place of the world that ships, and the one door by which its parts are read. MapLibre's worker passes on what begins with
-// our scheme, so that every request is made by the page: with the token for our files, without one for other hosts.
+// A base map that replaces the shipped world, and the only reader of its parts. MapLibre's worker forwards requests of our
+// scheme, so the page makes every request: with the token for our files, without one for other hosts.
 import type {
   AddProtocolAction,
   LayerSpecification,
@@ -18,7 +18,7 @@ export interface BaseMap {
   readonly name: string;
   readonly sources: Readonly<Record<string, SourceSpecification>>;
   readonly sprite?: SpriteSpecification;
-  /** Where it names the towns itself; null: it covers the world, and the one that ships is not drawn below it. */
+  /** Bounds in which it names the towns itself; null: it covers the world and replaces the shipped one. */
   readonly bounds: Bounds | null;
   /** It holds data of OpenStreetMap. */
   readonly hasOpenData: boolean;
@@ -34,11 +34,11 @@ export interface BaseMap {
 
 export interface OpenedMap {
   readonly base: BaseMap;
-  /** Who has made it, as it says itself; '' unless it does. Some parts say so when they are first read. */
+  /** Credit of its makers; '' unless it has one. Some parts have one when they are first read. */
   readonly credit: Value<string>;
 }
 
-/** Told what is wrong with a map after it was opened. */
+/** Called with a fault of an open map. */
 export type OnFault = (fault: BaseMapFault) => void;
 
 const scheme = 'base-map';

@@ -87,7 +87,7 @@ export function startDrawing(map: LibreMap, host: HTMLElement, handlers: Drawing
     if (geometry?.type !== 'Point') return;
     const [longitude = 0, latitude = 0] = geometry.coordinates;
     const at = ids.indexOf(id);
-    // What was refused is drawn as it was before; terra-draw is still at its own step here.
+    // Redraws the state before a refused step, after terra-draw's own step.
     setTimeout(show);
     if (at < 0) handlers.onAdd({ latitude, longitude });
     else handlers.onMove(at, { latitude, longitude });

@@ -103,7 +103,7 @@ const flavour = (colours: Colours): Flavor =>
     string
   >;
 
-/** Whether a part was asked for that ends where the file, since then replaced, does not reach. */
+/** True when a part ends beyond the file, which was replaced meanwhile. */
 const isReplaced = (thrown: unknown, etag: string | undefined): boolean =>
   etag !== undefined && thrown instanceof BaseMapFault && thrown.code === 'truncated';
 
@@ -114,14 +114,14 @@ function sourceOf(name: string, readPart: ReadMapPart): Source {
       const part = await readPart(name, { offset, length }, signal).catch((thrown: unknown) => {
         throw isReplaced(thrown, etag) ? new EtagMismatch(etag) : thrown;
       });
-      // The reader then forgets the directories that it holds and begins anew, once.
+      // The reader then drops its cached directories and retries once.
       if (etag !== undefined && etag !== part.etag) throw new EtagMismatch(etag);
       return { data: part.data, etag: part.etag };
     },
   };
 }
 
-/** What its header says of where its parts end, bytes. */
+/** End of its parts by the header, bytes. */
 const endOf = (header: Header): number =>
   Math.max(
     header.rootDirectoryOffset + header.rootDirectoryLength,
@@ -206,7 +206,7 @@ function baseOf(header: Header, archive: PMTiles, hasOpenData: boolean, onFault:
 
 /**
  * Opens a map file of the service.
- * @param onFault told what fails later; the map cannot be drawn any more then.
+ * @param onFault called with a later fault; the map can then no longer be drawn.
  * @throws BaseMapFault when it cannot be drawn.
  */
 export async function openFileMap(name: string, readPart: ReadMapPart, onFault: OnFault): Promise<OpenedMap> {

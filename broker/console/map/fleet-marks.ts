@@ -1,5 +1,5 @@
-// Draws the vehicles of the live map: all in one clustered source, the selected one above them in its own, and near enough to see it
-// those on their way from one reported place to the next in a third, which is small enough to change ten times a second.
+// Draws the vehicles of the live map: all in one clustered source, the selected one above them in a second. When zoomed in,
+// gliding vehicles are in a third, which is small enough to change ten times a second.
 import type { GeoJSONSource, Map as LibreMap } from 'maplibre-gl';
 import type { Vehicle } from '../state/fleet.ts';
 import { type Glide, glideOf, placeAt } from '../state/glide.ts';
@@ -16,7 +16,7 @@ export interface FleetMarks {
 
 type Source = 'vehicles' | 'gliding' | 'selected';
 
-/** All vehicles are looked at at most so often: MapLibre's worker then clusters them anew. */
+/** Least time between two updates of all vehicles: MapLibre's worker clusters them each time. */
 const showMs = 1000;
 const glideMs = 100;
 /** Marks that glide at one time. */
@@ -24,7 +24,7 @@ const glidesMost = 300;
 
 const isCalm = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
-/** Whether a place is in sight; null: the map is too far away to see a mark on its way, or no motion is wanted. */
+/** Visibility of a place; null: the map is too far out for gliding, or motion is off. */
 function sightOf(map: LibreMap): ((place: Place) => boolean) | null {
   if (map.getZoom() < zoomOfSingles || isCalm()) return null;
   const bounds = map.getBounds();
@@ -40,7 +40,7 @@ interface GlideInput {
   lastOf(deviceID: string): VehicleMark | undefined;
 }
 
-/** The glides that go on, and those that begin with what is shown now. */
+/** Continued and new glides. */
 function nextGlides(map: LibreMap, { vehicles, atMs, glides, lastOf }: GlideInput): Map<string, Glide> {
   const isInSight = sightOf(map);
   const next = new Map<string, Glide>();

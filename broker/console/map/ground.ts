@@ -1,4 +1,4 @@
-// What lies below the vehicles of one map: which base map, in which language, and whether MapLibre has taken its style.
+// The layer below the vehicles of one map: base map, language, and the state of its style in MapLibre.
 import type { FeatureCollection, Point } from 'geojson';
 import type { StyleSpecification } from 'maplibre-gl';
 import { BaseMapFault } from '../state/base-map.ts';
@@ -11,7 +11,7 @@ export interface Ground {
   style(): StyleSpecification;
   /** The address that MapLibre asks for in place of this one. */
   address(url: string): string;
-  /** @returns true when the style has to be set anew. */
+  /** @returns true when the style has to be set again. */
   set(base: BaseMap | null, language: string): boolean;
   /** MapLibre has taken the style. */
   taken(): void;
@@ -54,7 +54,7 @@ export function createGround(host: HTMLElement): Ground {
     },
     fail(error) {
       if (base === null) return false;
-      // Parts that are missing are told by what reads them; a style that MapLibre refuses is told here.
+      // Reports a style that MapLibre refuses; readers report missing parts.
       if (!isTaken) base.fail(new BaseMapFault('bad-style', base.name, error.message));
       return true;
     },

@@ -1,5 +1,5 @@
-// Names in scripts that are written from right to left or joined (Arabic, Hebrew). MapLibre places letters one by one and would need a
-// program of another maker to order and join them; the browser does it when it draws a whole name, so each such name is a picture.
+// Names in scripts that are written from right to left or joined (Arabic, Hebrew). MapLibre places letters one by one and would
+// need a plugin to order and join them. The browser does it for a whole name, so each such name is a picture.
 import type { ExpressionSpecification, Map as LibreMap } from 'maplibre-gl';
 import type { Colours } from './colour-names.ts';
 
@@ -44,7 +44,7 @@ function drawName(name: string, colours: Colours): ImageData | null {
   return context.getImageData(0, 0, canvas.width, canvas.height);
 }
 
-/** Draws each name when the map first needs it, and anew after a change of the theme. */
+/** Draws each name when the map first needs it, and again after a change of the theme. */
 export function drawJoinedNames(map: LibreMap, coloursNow: () => Colours): void {
   map.setMissingStyleImageResolver((id) => {
     if (!id.startsWith(prefix) || map.hasImage(id)) return;

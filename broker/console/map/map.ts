@@ -89,7 +89,7 @@ type Source =
 const sourceOf = (map: LibreMap, name: Source): GeoJSONSource | undefined =>
   map.getSource<GeoJSONSource>(name);
 
-/** Gives a source its data; while a style is being replaced there is none, and the next style is given all. */
+/** Sets a source's data. During a change of style there is no source; the next style gets all data. */
 function setData(map: LibreMap, name: Source, data: FeatureCollection): void {
   // A map that is removed meanwhile rejects what its worker has not drawn.
   void sourceOf(map, name)

@@ -1,4 +1,5 @@
-// What is pressed on the map, by pointer or with Enter at its middle: a vehicle, a cluster that opens, or several vehicles at one place.
+// Presses on the map, by pointer or with Enter at its middle: on a vehicle, on a cluster, which opens, or on several vehicles at
+// one place.
 import type { GeoJSONSource, Map as LibreMap, MapGeoJSONFeature, PointLike } from 'maplibre-gl';
 import type { Place } from '../state/here.ts';
 
@@ -14,9 +15,9 @@ interface PressHandlers {
 const reach = { pointer: 6, middle: 22 } as const;
 /** From this zoom on there are no clusters (see the style). */
 export const zoomOfSingles = 14;
-/** Where a town's street fills the map; nearer than this a press does not go. */
+/** Greatest zoom of a press: a town's street fills the map. */
 const zoomMost = 17;
-/** Vehicles of a cluster that are looked at: their places decide whether zooming can part them. */
+/** Vehicles of a cluster that are read: their places decide if zooming can separate them. */
 const leavesMost = 500;
 /** Two marks are apart from so many px on, at the largest zoom. */
 const apartPx = 24;

@@ -1,5 +1,5 @@
-// The map of another host: a MapLibre style that the browser reads there. Only the hosts that the administrator has named are asked, nothing of this
-// session goes with a request, and of the style only sources, layers and pictures are taken.
+// The map of another host: a MapLibre style that the browser reads there. It asks only configured hosts and sends nothing of this
+// session. It uses only the style's sources, layers and pictures.
 import type { LayerSpecification, SourceSpecification } from 'maplibre-gl';
 import { BaseMapFault, creditText } from '../state/base-map.ts';
 import { createValue, type Value } from '../state/value.ts';
@@ -111,7 +111,7 @@ interface ReaderOptions {
   /** Its pictures. */
   readonly sprite: BaseMap['sprite'];
   readonly onFault: OnFault;
-  /** What a part says of who has made it. */
+  /** Credit in a part. */
   onCredit(text: string): void;
 }
 
@@ -168,7 +168,7 @@ const withCredit = (credit: Value<string>, text: string): void => {
 
 /**
  * Reads the style.
- * @param onFault told what fails later: `host` while the rest is drawn, otherwise nothing can be drawn any more.
+ * @param onFault called with a later fault: `host` while the rest is drawn, otherwise nothing can be drawn.
  * @throws BaseMapFault when it cannot be drawn.
  */
 export async function openStyleMap(setting: StyleSetting, onFault: OnFault): Promise<OpenedMap> {

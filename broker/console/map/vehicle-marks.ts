@@ -1,5 +1,4 @@
-// The marks of vehicles as features of the map, and what of them changed since they were drawn last: MapLibre copies to its worker only that.
-// Pure.
+// Vehicle marks as map features, and their changes since the last drawing: MapLibre copies only these to its worker. Pure.
 import type { Feature, Point } from 'geojson';
 import type { GeoJSONSourceDiff } from 'maplibre-gl';
 import { severityOf, type Vehicle } from '../state/fleet.ts';

@@ -7,7 +7,7 @@ import type { Geozone } from '../api/operations.ts';
 import { isJoined } from '../state/joined-script.ts';
 import { unrolled, zoneOf } from '../state/zones/zone-geometry.ts';
 
-/** What the layers of `zones.ts` draw; `kind` says by which of them. */
+/** Properties for the layers of `zones.ts`; `kind` selects the layer. */
 interface ZoneProperties {
   readonly kind: 'area' | 'border' | 'corridor' | 'line' | 'place' | 'name';
   readonly name: string;

@@ -12,8 +12,8 @@ export function matchesAlarm({ alarmState }: Alarm, filter: AlarmFilter): boolea
 const clockFaultS = 60;
 
 /**
- * How the vehicle's time of the first event stands to the service's of the opening, by which alarms are ordered and aged.
- * `ahead`: it cannot be, as nothing happens after it was received.
+ * Compares the vehicle's time of the first event with the service's opening time, which orders and ages alarms. `ahead`:
+ * impossible, as nothing happens after its receipt.
  */
 export function beganOf({ firstTimestamp, opened }: Alarm): 'then' | 'earlier' | 'ahead' {
   if (Math.abs(firstTimestamp - opened) <= clockFaultS) return 'then';
@@ -30,7 +30,7 @@ export interface AlarmRights {
   readonly canNote: boolean;
 }
 
-/** What is offered; the service decides. @param role `viewer`, `operator` or `admin`; '' until it is known. */
+/** Offered actions; the service decides. @param role `viewer`, `operator` or `admin`; '' until it is known. */
 export function rightsOf(alarm: Alarm, userID: string, role: string): AlarmRights {
   const mayHandle = role === 'operator' || role === 'admin';
   const isOwn = alarm.owner === userID || role === 'admin';

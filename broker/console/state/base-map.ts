@@ -1,4 +1,4 @@
-// What lies under the vehicles: the world that ships, a map file of the service, or the map of another host. Pure.
+// Choice of the base map: the shipped world, a map file of the service, or the map of another host. Pure.
 
 export type BaseMapChoice =
   | { readonly kind: 'world' }
@@ -13,7 +13,7 @@ export const worldChoice: BaseMapChoice = { kind: 'world' };
 export const choiceText = (choice: BaseMapChoice): string =>
   choice.kind === 'file' ? `${filePrefix}${choice.name}` : choice.kind;
 
-/** What is no choice counts as the world that ships. */
+/** An invalid choice counts as the shipped world. */
 export function parseChoice(text: string | null): BaseMapChoice {
   if (text === 'style') return { kind: 'style' };
   if (text?.startsWith(filePrefix) === true && /^[\w.-]{1,128}\.pmtiles$/.test(text.slice(filePrefix.length)))
@@ -25,7 +25,7 @@ export function parseChoice(text: string | null): BaseMapChoice {
 export const fileTitle = (name: string): string => name.replace(/\.pmtiles$/, '');
 
 /**
- * Why a map is not drawn, or not all of it:
+ * Reasons why a map is not drawn completely:
  * - `gone`: the service has no such file, or no style any more;
  * - `truncated`: the file ends before its last tile;
  * - `not-pmtiles`: it is no PMTiles archive of version 3;

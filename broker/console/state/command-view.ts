@@ -1,4 +1,4 @@
-// What the screens say of a command: how its state looks, and its course from the records of the vehicle. Pure.
+// A command on the screens: the look of its state, and its course by the vehicle's records. Pure.
 import { commandStates as ledgerStates } from '../../../src/core/events/event.ts';
 import type { EventRecord, ListedCommand } from '../api/operations.ts';
 
@@ -28,8 +28,8 @@ function placeOf(eventID: string): { readonly boot: string; readonly seq: number
 }
 
 /**
- * The records that report on a command, in the order in which the vehicle made them: by number within a boot, for its clock may be set meanwhile,
- * and boots by the time of storing. An armed command reports again while its reasons change: the first says when it began.
+ * The records that report on a command, in the vehicle's order: by number within a boot, as its clock may be set meanwhile, and
+ * boots by the time of storing. An armed command reports again while its reasons change: the first report has its begin.
  */
 export function stepsOf(records: readonly EventRecord[], commandID: string): readonly CommandStep[] {
   const own = records.flatMap(
@@ -55,7 +55,7 @@ export function stepsOf(records: readonly EventRecord[], commandID: string): rea
     .filter(({ state }, at, all) => state === null || state !== all[at - 1]?.state);
 }
 
-/** What a command asks for, as a key of the texts; null for a feature that this console does not know. */
+/** Request of a command, as a key of the texts; null for an unknown feature. */
 export function askedOf({ feature, state }: Pick<ListedCommand, 'feature' | 'state'>) {
   switch (feature) {
     case 'enginecutoff':
@@ -71,7 +71,7 @@ export function askedOf({ feature, state }: Pick<ListedCommand, 'feature' | 'sta
   }
 }
 
-/** An order towards the safe state is never withdrawn here: it waits for nothing, and withdrawing it could only keep an engine cut or a cargo open. */
+/** An order towards the safe state is never withdrawn here: that could only keep an engine cut or a cargo open. */
 export const canWithdraw = ({ feature, state, commandState, hasEnded }: ListedCommand): boolean =>
   !hasEnded &&
   !((feature === 'enginecutoff' || feature === 'cargoaccess') && state === '0') &&

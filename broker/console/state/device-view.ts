@@ -1,4 +1,4 @@
-// What the screens of devices show and which of it an address may name: list, tabs, and how far an enrolment is. Pure.
+// Device screens and their address: list, tabs, and progress of an enrolment. Pure.
 import { presenceOf } from '../../../src/core/presence.ts';
 import type { Settings } from '../../../src/core/settings/settings.ts';
 import type { Result } from '../api/operations.ts';
@@ -74,7 +74,7 @@ export const isHardwareNumber = (text: string): boolean =>
 export type EnrolmentCode = Result<'getEnrolmentCodes'>['codes'][number];
 type Health = Pick<Result<'diagnostic'>, 'lastHello' | 'features' | 'sensors'>;
 
-/** How far an enrolment is: three steps, each with the time it was reached; null: not yet. */
+/** Progress of an enrolment: three steps, each with the time it was reached; null: not yet. */
 export interface EnrolmentSteps {
   readonly used: number | null;
   readonly connected: number | null;

@@ -1,4 +1,4 @@
-// How answers and messages of the service change the vehicles. Pure. What does not fit changes nothing.
+// Applies answers and messages of the service to the vehicles. Pure. Invalid ones change nothing.
 import type { Alarm, ListedDevice } from '../api/operations.ts';
 import { noVehicle, type Vehicle, type VehicleAlarm, type WaitingOrder } from './fleet.ts';
 
@@ -109,13 +109,13 @@ export function withDevice(vehicle: Vehicle, message: ListedDevice): Vehicle {
 
 const ranks = { critical: 0, high: 1, low: 2 } as const;
 
-/** Less is worse: a shelved alarm waits for nobody now, and stands last. */
+/** Less is worse: a shelved alarm waits for no action, and is last. */
 function rankOf(alarm: Alarm): number {
   const state = { new: 0, taken: 1, shelved: 2, closed: 3 }[alarm.alarmState];
   return (alarm.priority === 'low' ? 10 : 0) + state * 3 + ranks[alarm.priority];
 }
 
-/** What the open alarms of a vehicle say of it. Shelved ones do not mark it. */
+/** Marks of a vehicle by its open alarms. Shelved ones do not mark it. */
 export function alarmMarks(alarms: readonly Alarm[]): Pick<Vehicle, 'alarm' | 'isDoubtful'> {
   const [worst] = alarms
     .filter(({ alarmState }) => alarmState === 'new' || alarmState === 'taken')

@@ -2,7 +2,7 @@
 import type { FeatureName } from '../../../src/core/events/event.ts';
 import { presenceOf } from '../../../src/core/presence.ts';
 
-/** What of a device the list asks for, and nothing else. */
+/** The only members of a device that the list requests. */
 export const listedFields =
   'deviceDisplayName,deviceDescription,deviceDriver,deviceLastHeartbeat,deviceLastValidLatitude,deviceLastValidLongitude,deviceLastValidSpeed,deviceLastValidHeading,deviceLastValidTimestamp,deviceLastValidAddress,deviceLastGeozoneID,fuelLevelAverage,sensors,state,authorities';
 
@@ -40,7 +40,9 @@ export interface Vehicle {
   readonly cutoff: string | null;
   /** State of a pending command of the engine cut-off; null without one. */
   readonly pendingCut: string | null;
-  /** State of a cut that the vehicle is about to make on its own, for a geozone or because its relay fell off; null without one. No hindrance for a command. */
+  /**
+   * State of a cut that the vehicle prepares itself, for a geozone or a fallen relay; null: none. It does not hinder a command.
+   */
   readonly ownCut: string | null;
   /** State of the cargo lock as read back; `1`: unlocked. */
   readonly cargo: string | null;
@@ -176,7 +178,7 @@ export function countsOf(vehicles: readonly Vehicle[]): Readonly<Record<Filter, 
   return counts;
 }
 
-/** What is searched of a vehicle; made once for each state of it, as a filter is typed letter by letter. */
+/** Searched text of a vehicle; made once for each of its states, as a filter is typed letter by letter. */
 const searched = new WeakMap<Vehicle, string>();
 
 function searchedOf(vehicle: Vehicle): string {

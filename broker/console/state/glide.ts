@@ -1,5 +1,5 @@
-// How a mark on the map goes from one reported place to the next: straight, no faster than the vehicle said it drove, and never
-// past the last report. What it may not glide it jumps. Pure.
+// Moves a map mark between reported places: straight, at most a quarter faster than reported, and never past the last report.
+// Otherwise it jumps. Pure.
 import { distanceM } from '../../../src/core/geo/geo.ts';
 import type { Vehicle } from './fleet.ts';
 import type { Place } from './here.ts';

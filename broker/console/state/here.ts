@@ -1,5 +1,5 @@
-// A place where the marks of several vehicles lie on each other, as text in the address: `latitude,longitude,metres`. Who is there is judged anew with
-// every report, so that the list stays true. Pure.
+// A place where the marks of several vehicles lie on each other, as text in the address: `latitude,longitude,metres`. Every
+// report updates the vehicles there. Pure.
 import { distanceM } from '../../../src/core/geo/geo.ts';
 import { type Vehicle, worstFirst } from './fleet.ts';
 
@@ -56,7 +56,7 @@ export function vehiclesHere(
 const cellOf = ([longitude, latitude]: Place): number =>
   Math.round((longitude + 180) * 1e5) * 2e7 + Math.round((latitude + 90) * 1e5);
 
-/** How many vehicles are at a place, to a metre or so. Numbers are sorted: a map with an entry for each place takes ten times as long. */
+/** Counts vehicles at a place, to a metre or so. It sorts numbers: a map with an entry for each place takes ten times as long. */
 export function placeCounts(all: readonly Vehicle[]): (place: Place) => number {
   const cells = new Float64Array(all.length);
   let length = 0;

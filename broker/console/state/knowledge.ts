@@ -1,10 +1,10 @@
-// Whether what a screen holds may be shown as all that there is. Pure.
+// Decides if a screen's data may be shown as complete. Pure.
 
 /** `waiting`: a fresh answer is on its way; `unknown`: none comes now. */
 export type Knowledge = 'known' | 'waiting' | 'unknown';
 
 export interface Reading {
-  /** When the answer came, ms since 1970; null or 0: none yet. */
+  /** Time of the answer, ms since 1970; null or 0: none yet. */
   readonly readMs: number | null;
   /** The last try to read it failed. */
   readonly hasFailed: boolean;

@@ -1,4 +1,4 @@
-// What the screens of people show and which of it an address may name, and what a user may do with the reason for it. Pure.
+// People screens and their address, and the rights of a user with their reasons. Pure.
 import type { Result } from '../api/operations.ts';
 
 export const peopleLists = ['users', 'groups', 'own'] as const;
@@ -55,7 +55,7 @@ export interface Right {
   readonly reason: RightReason;
 }
 
-/** What a user may do by role, groups and confirmation. A second person also counts a day after the last change of rights only. */
+/** Rights of a user by role, groups and confirmation. A second person also counts only a day after the last change of rights. */
 export function rightsOf({ isActive, roleID, groups, isConfirmed }: User): readonly Right[] {
   const isOperator = roleID !== 'viewer';
   const sees: RightReason =

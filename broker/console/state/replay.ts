@@ -1,5 +1,6 @@
-// A period of one vehicle for replay: its records, where it was at each moment, what is missing and why, and the lines of its plot.
-// Pure. A moment between two records that the service joins lies on the straight line between them; across a gap nothing is assumed.
+// A period of one vehicle for replay: its records, its place at each moment, gaps with their reasons, and the lines of its plot.
+// Pure. A moment between two records that the service joins lies on the straight line between them; across a gap nothing is
+// assumed.
 import { matchesKind } from './vehicle-view.ts';
 
 type Place = readonly [longitude: number, latitude: number];
@@ -137,7 +138,7 @@ export interface ReplayMoment {
   /** Fraction of the tanks, as last reported; null when unknown. */
   readonly fuel: number | null;
   readonly ignition: boolean | null;
-  /** When the last position was reported, epoch seconds; 0 before the first. */
+  /** Time of the last reported position, epoch seconds; 0 before the first. */
   readonly fixS: number;
   /** Nothing is known of this moment: the values are those of `fixS`. */
   readonly isMissing: boolean;
@@ -178,7 +179,7 @@ export function momentAt({ records, fixes }: ReplayTrack, timeS: number): Replay
   return { ...shown, place, isMissing: false };
 }
 
-/** Why there are no positions: the unit was off, it had none, or nothing says why. */
+/** Reason of a gap: the unit was off, it had no position, or the reason is unknown. */
 export type GapReason = 'off' | 'position' | 'unknown';
 
 export interface Gap extends Stretch {

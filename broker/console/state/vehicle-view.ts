@@ -1,4 +1,4 @@
-// What the screen of a vehicle can show, as the address has it. Pure.
+// Tabs and filters of a vehicle's screen in the address. Pure.
 
 export const vehicleTabs = ['now', 'events', 'trips', 'commands', 'health', 'messages', 'audit'] as const;
 export const ranges = ['hour', 'day', 'week', 'month'] as const;
@@ -43,7 +43,7 @@ export function eventNumber(eventID: string): { readonly boot: string; readonly 
   return boot === undefined || seq === undefined ? null : { boot, seq: Number(seq) };
 }
 
-/** Whether the events before and after this one, in its boot, are among these. */
+/** True when these contain the events before and after this one in its boot. */
 export function hasNeighbours(eventID: string, all: ReadonlySet<string>): boolean {
   const number = eventNumber(eventID);
   if (number === null) return false;

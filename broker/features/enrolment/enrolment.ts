@@ -1,6 +1,6 @@
 // Enrolment of a vehicle with a one-time code: it proves possession of the code and receives its secret, sealed. One batch
-// uses the code, replaces the secret and writes the audit entry; an identical request gets the same answer again, so that a
-// lost answer costs nothing, and no other request gets any. Nothing is disclosed before the proof is verified.
+// uses the code, replaces the secret and writes the audit entry. An identical request gets the same answer again, in case
+// it was lost; no other request gets one. Nothing is disclosed before the proof is verified.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import {

@@ -64,7 +64,7 @@ interface LineEnd {
   readonly isLost: boolean;
 }
 
-/** Whether there is a gap before an event, with the time of the position before it. */
+/** Decides if there is a gap before an event, by the time of the position before it. */
 type IsGap = (event: NumberedTrackEvent, beforeMs: number) => boolean;
 
 const isTimeGap: IsGap = ({ event, line }, beforeMs) =>
@@ -87,7 +87,7 @@ async function* writeGpx(device: Device, { pages, isGap }: Track): AsyncGenerato
       const at = fixOf(event);
       lineEnd = afterUndrawn(lineEnd, event);
       if (at === null) continue;
-      // GPX has no points beside its lines: a position that is not believed is a segment of its own.
+      // GPX has no points beside its lines: a position that is not believed is a separate segment.
       const isStray = one.line === 'off';
       if (lineEnd === null) text += gpxSegment.open;
       else if (isStray || lineEnd.isLost || isGap(one, lineEnd.atMs))

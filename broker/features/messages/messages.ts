@@ -1,5 +1,5 @@
-// Text messages between users and vehicles. A message to a vehicle is kept until the vehicle confirms it; a message from a
-// vehicle is an event and stays unread per user until marked as read.
+// Text messages between users and vehicles. A message to a vehicle is kept until the vehicle confirms it. A message from a
+// vehicle is an event; each user marks it as read.
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError, messageOf } from '../../../src/core/errors.ts';

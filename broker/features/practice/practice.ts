@@ -1,5 +1,5 @@
-// The world of a practice fleet, for the users of its account. These operations are in no list of the service: a broker serves them only
-// where a demonstration started it, so that a service for vehicles has no such path.
+// The world of a practice fleet, for the users of its account. These operations are in no list of the service. Only a broker that
+// a demonstration started serves them, so a service for vehicles has no such path.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { practiceActions } from '../../../src/core/practice.ts';
@@ -116,7 +116,7 @@ as \`practice.act\`. It gives no command and touches nothing that a unit or the 
     const device = await needDevice(services, caller, body.deviceID);
     const { action } = body;
     const audited = { action: 'practice.act', object: device.deviceID, detail: { action } };
-    // Before it is done: what was done and failed stands there too.
+    // Written before the action, so failed ones are recorded too.
     await services.db.write([auditEntry(services, { caller, source }, audited)]);
     await world.act(device.deviceID, action);
     return ok;

@@ -1,5 +1,5 @@
-// Unreadable payloads of vehicles: content, time and reason. Visible from the role operator on to users who see the device;
-// administrators take them in again after a mend, or drop them, with an audit entry.
+// Unreadable payloads of vehicles: content, time and reason. Operators who see the device may read them. Administrators
+// take them in again after a repair, or drop them, with an audit entry.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { decodeEvents } from '../../../src/core/wire/wire.ts';

@@ -6,8 +6,8 @@ import type { DeviceRef } from '../../core/device-key.ts';
 import { findsRow, numberOf, readTexts, textOf } from '../base/row.ts';
 
 /**
- * Tables with rows of an account besides those of its devices, each with its primary key, in an order that references
- * allow. Events and audit log have statements of their own.
+ * Tables with rows of an account, except its devices' tables, each with its primary key, in reference order. Events and
+ * audit log have separate statements.
  */
 export const accountTables: readonly (readonly [table: string, key: string])[] = [
   ['sessions', 'token_hash'],

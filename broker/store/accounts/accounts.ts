@@ -87,9 +87,9 @@ export async function countDevices(db: Database, accountID: string): Promise<num
   return (await readNumber(db)(count)) ?? 0;
 }
 
-/** What may be changed of an account; what is not given stays as it is. */
+/** Changeable members of an account; absent members stay unchanged. */
 export interface AccountFields extends Changes<typeof accounts> {
-  /** What the service's operator allows. An account that kept as long as it could goes on to do so. */
+  /** Limit by the service's operator. An account at the old limit moves to the new one. */
   readonly retainedMostDays?: number | null | undefined;
 }
 
@@ -123,8 +123,8 @@ export function updateAccount(
 }
 
 /**
- * Serializes changes of an account's users; first in a batch whose conditions look at other users: two administrators who
- * remove each other must not both succeed.
+ * Serializes changes of an account's users. It comes first in a batch whose conditions read other users: two
+ * administrators who remove each other must not both succeed.
  */
 export function lockAccount(accountID: string): Statement {
   return sql`UPDATE accounts SET account_id = account_id WHERE account_id = ${accountID}`;

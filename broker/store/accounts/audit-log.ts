@@ -1,5 +1,5 @@
-// Statements that read and seal the audit log. Sealing gives an entry its place in the chain and never changes its content;
-// every change carries its condition, so that of two concurrent sealers one retries.
+// Statements that read and seal the audit log. Sealing gives an entry its place in the chain and never changes its content.
+// Every change is conditional, so one of two concurrent sealers retries.
 import { createHash } from 'node:crypto';
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
@@ -56,8 +56,8 @@ export async function chainHead(db: Database, accountID: string): Promise<ChainH
 }
 
 /**
- * Gives an entry its place, right after the row that it follows from; changes 0 rows when it has a place already or that
- * row is not there. A place that is taken fails the whole batch.
+ * Gives an entry its place after its predecessor. Changes 0 rows when it has a place or the predecessor is missing. An occupied
+ * place fails the whole batch.
  */
 export function sealEntry(link: {
   readonly auditNo: number;
@@ -142,7 +142,7 @@ export async function chainPage(
   }));
 }
 
-/** Which entries of the log are asked for; null: all. */
+/** Filter of a listing; null: all. */
 export interface AuditFilter {
   readonly object: string | null;
   readonly actor: string | null;

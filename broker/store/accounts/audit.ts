@@ -1,5 +1,5 @@
-// Statements on the audit log. An entry is written in the batch of its effect, so neither exists without the other; it must
-// never hold a secret, a token or a password.
+// Statements on the audit log. An entry is written in the batch of its effect, so neither exists without the other. It must
+// never hold a secret, token or password.
 import { createHash } from 'node:crypto';
 import type { Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';

@@ -61,7 +61,7 @@ export function listGroups(
 
 /** Ids of the devices of one group that the caller may see; at most `groupDevicesMost`. */
 export function devicesOfGroup(db: Database, scope: Scope, groupID: string): Promise<readonly string[]> {
-  // A subquery of its own, so that visibility is checked only for devices of the group.
+  // A separate subquery: visibility is checked only for devices of the group.
   return readTexts(db)(sql`
     SELECT d.device_id FROM devices d
     WHERE ${visible(scope)} AND d.device_no IN (
@@ -204,7 +204,7 @@ export function leaveGroup(
   ];
 }
 
-/** Whether a device is in a group; null when one of both does not exist. */
+/** True when the device is in the group; null when either does not exist. */
 export async function groupStateOf(
   db: Database,
   device: GroupDevice,

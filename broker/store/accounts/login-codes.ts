@@ -11,8 +11,8 @@ import type { UserKey } from './accounts.ts';
 export const loginCodeS = 15 * 60;
 
 /**
- * Condition on `users u` and `accounts a`: a code may stand for the user. Not where a cut needs a second user: with codes the machine's
- * operator could be both. Not for a user of the login provider, who logs in there.
+ * Condition on `users u` and `accounts a`: the user may have a code. Not where a cut needs a second user: with codes the
+ * machine's operator could be both. Not for users of the login provider.
  */
 const mayHaveCode = (nowS: number): Statement =>
   sql`u.is_active = 1 AND u.identity IS NULL AND a.needs_approval = 0 AND ${isOpen(nowS)}`;
@@ -23,10 +23,7 @@ const isUsable = (nowS: number): Statement =>
     WHERE u.account_id = login_codes.account_id AND u.user_id = login_codes.user_id
       AND u.password_hash = login_codes.password_hash AND ${mayHaveCode(nowS)})`;
 
-/**
- * Puts a new code in the place of the one that the user may have, and removes expired codes. The last result changes 0 rows when no code
- * may stand for the user.
- */
+/** Replaces the user's code and removes expired ones. The last result changes 0 rows when the user may have none. */
 export function insertLoginCode(
   code: UserKey & { readonly codeHash: string; readonly nowS: number },
 ): readonly Statement[] {

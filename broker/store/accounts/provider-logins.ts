@@ -1,15 +1,15 @@
-// Statements on logins at a provider: those that have begun, and the users that the provider makes. A login that has begun is
-// found by a hash of the secret that the app holds, is used once, and any broker on the database can finish it.
+// Statements on open logins at a provider and on the users that it makes. An open login is found by the hash of the app's
+// secret and is used once. Any broker on the database can finish it.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { readNumber, textOf } from '../base/row.ts';
 
 /** Logins that have begun, of all sources; a further one is refused. Of one network the rate of requests allows some 3,000. */
 export const providerLoginsMost = 100_000;
-/** How long a person may take to log in at the provider, in s. */
+/** Time limit of a login at the provider, in s. */
 export const providerLoginS = 600;
 
-/** How long the proof of a login that was made again may be used, in s. */
+/** Validity of a repeated login's proof, in s. */
 export const providerProofS = 120;
 
 /**
@@ -42,7 +42,7 @@ export interface LoginAgain {
   readonly nowS: number;
 }
 
-/** When a login that is made again began, in epoch seconds; null when there is none, or it has expired. */
+/** Begin of a repeated login, in epoch seconds; null when none exists or it has expired. */
 export function loginAgainBegun(db: Database, login: LoginAgain): Promise<number | null> {
   return readNumber(db)(sql`SELECT begun_s FROM provider_logins
     WHERE secret_hash = ${login.secretHash} AND session_hash = ${login.sessionHash} AND expires_s > ${login.nowS}`);

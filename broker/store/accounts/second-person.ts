@@ -1,15 +1,15 @@
 // The second-person rule: an engine cut needs two users. Statements on who counts as a second person, on confirming a user, and
 // on switching the rule off. A user whom an administrator created, promoted, re-enabled, or gave a password or more devices may
-// be that administrator under another name: the user counts after a day, and only once another administrator has confirmed
-// it. What the login provider grants needs two administrators: one who takes it on, and another who confirms. Switching the rule off
-// needs two administrators that count as a second person, or, with one such administrator, a day in which others can see the request.
+// be that administrator under another name. The user counts after a day, and only once another administrator has confirmed it.
+// Grants of a login provider need two administrators: a grantor and another who confirms. Switching the rule off needs two
+// administrators that count as a second person. With one such administrator the request is visible for a day first.
 import type { Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { UserKey } from './accounts.ts';
 
-/** How long rights and password must be unchanged before a user counts as a second person, in seconds. */
+/** Rights and password must be unchanged for this long before a user counts as a second person, in seconds. */
 export const eligibleAfterS = 24 * 3600;
-/** How long a request must wait before it takes effect when only one administrator counts as a second person, in seconds. */
+/** Waiting time of a request when only one administrator counts as a second person, in seconds. */
 const waitS = 24 * 3600;
 /** Lifetime of a request that was not carried out, in seconds. */
 export const approvalOffLifeS = 7 * 24 * 3600;
@@ -46,8 +46,8 @@ export function confirm({ accountID, userID }: UserKey, onlyIf: Statement): Stat
 }
 
 /**
- * Makes an administrator the grantor of what the login provider granted, under a condition. From then on another one must confirm:
- * the administrator may be who runs the provider, and could otherwise invent a user and confirm it alone.
+ * Makes an administrator the grantor of the login provider's grant, under a condition. Another one must then confirm: an
+ * administrator who runs the provider could otherwise invent a user and confirm it alone.
  */
 export function vouch(
   { accountID, userID }: UserKey,
@@ -63,8 +63,8 @@ export interface AdminRequest extends UserKey {
 }
 
 /**
- * Condition: the user may switch the rule off now: an administrator who counts as a second person, and agrees with another one's
- * request, or repeats a request of a day ago where no other administrator counts.
+ * Condition: the user may switch the rule off now. It is an administrator who counts as a second person and agrees with another
+ * one's request. Where no other counts, it repeats a request of a day ago.
  */
 export function maySwitchOff({ accountID, userID, nowS }: AdminRequest): Statement {
   const counting = sql`SELECT 1 FROM users u WHERE u.account_id = a.account_id AND u.role = 'admin'

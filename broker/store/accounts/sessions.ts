@@ -143,10 +143,7 @@ export function hasToken(user: UserKey, tokenID: string): Statement {
     AND token_id = ${tokenID})`;
 }
 
-/**
- * Ends push registrations of a user, under a condition on `push_registrations`: with a session that somebody ends, so that a browser
- * that is signed out gets nothing more.
- */
+/** Ends push registrations of a user, under a condition on `push_registrations`: a signed-out browser gets no more pushes. */
 export function endPush({ accountID, userID }: UserKey, which: Statement): Statement {
   return sql`DELETE FROM push_registrations WHERE account_id = ${accountID} AND user_id = ${userID} AND ${which}`;
 }

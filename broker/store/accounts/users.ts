@@ -1,6 +1,6 @@
-// Statements on the users of an account as its administrators manage them. An account never loses its last active
-// administrator with a password: that condition is in every statement that could remove one, and the batch begins with `lockAccount`, so
-// that of two administrators who remove each other only one succeeds.
+// Statements on the users of an account as its administrators manage them. An account never loses its last active administrator
+// with a password. Every statement that could remove one has that condition, and the batch begins with `lockAccount`: of two
+// administrators who remove each other one succeeds.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { commaList, sql, valueList } from '../../../src/sql.ts';
 import type { Role } from '../../core/accounts/session.ts';
@@ -67,7 +67,7 @@ export async function listProfiles(
   return profiles.map((profile) => ({ ...profile, groups: groups.get(profile.userID) ?? [] }));
 }
 
-/** What an administrator may set on a user; absent members stay unchanged. */
+/** Members of a user that an administrator may set; absent members stay unchanged. */
 export interface UserFields extends Changes<typeof users> {
   readonly groups?: readonly string[] | undefined;
 }
@@ -129,8 +129,8 @@ export function createUser(user: NewUser, record: UserRecord): readonly Statemen
 }
 
 /**
- * Condition: the user exists, and is no administrator or the account has another active one with a password: who logs in at a
- * provider is kept out while that is down, or gone.
+ * Condition: the user exists, and is no administrator or the account has another active one with a password. Users of a login
+ * provider do not count: it may be down.
  */
 function isSpared({ accountID, userID }: UserKey): Statement {
   return sql`EXISTS (SELECT 1 FROM users u WHERE u.account_id = ${accountID} AND u.user_id = ${userID}
@@ -201,8 +201,8 @@ export interface UserChange extends UserKey {
 }
 
 /**
- * Changes a user. The last result changes 1 row, or 0 when there is no such user or the account would be left without an
- * active administrator who has a password; then nothing was changed. A new password and a suspension end the user's sessions.
+ * Changes a user. The last result changes 1 row. It changes 0, and nothing was changed, when the user is missing or the account
+ * would lose its last active administrator with a password. A new password and a suspension end the user's sessions.
  */
 export function changeUser(change: UserChange, record: UserRecord): readonly Statement[] {
   const { accountID, userID, fields } = change;
@@ -262,8 +262,8 @@ export const userTables = [
 ] as const;
 
 /**
- * Deletes a user with its sessions. The last result changes 1 row, or 0 when there is no such user or it is the last
- * active administrator with a password; then nothing was changed.
+ * Deletes a user with its sessions. The last result changes 1 row. It changes 0, and nothing was changed, when the user is
+ * missing or is the last active administrator with a password.
  * @param audit gives the audit entry of it under a condition.
  */
 export function deleteUser(key: UserKey, audit: (onlyIf: Statement) => Statement): readonly Statement[] {

@@ -1,5 +1,5 @@
-// Statements by which events raise, repeat and end alarms. They are part of the notifier's batch, on its condition that no
-// other process has decided these events: an event counts once, whatever fails or restarts.
+// Statements that raise, repeat and end alarms. They are part of the notifier's batch and its condition that no other process has
+// decided these events. So an event counts once, over failures and restarts.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { alarmLimits } from '../../core/alarms/alarm.ts';
@@ -22,7 +22,7 @@ export async function accountsFull(
   return new Set(full.map((row) => textOf(row, 'account_id')));
 }
 
-/** What is the same in all statements of one event. */
+/** Values that all statements of one event share. */
 interface OfEvent {
   readonly eventNo: number;
   readonly sliceNo: number;
@@ -47,8 +47,8 @@ const kindOf = ({ deviceNo, statusCode, subject }: Raised): Statement =>
   sql`device_no = ${deviceNo} AND status_code = ${statusCode} AND subject = ${subject} AND state <> 'closed'`;
 
 /**
- * Condition: a further alarm may be opened, or the event repeats one that is open. What is critical and concerns no geozone
- * always may: such kinds are few, and a vehicle that makes up zones must not hide its panic button.
+ * Condition: a further alarm may be opened, or the event repeats an open one. Critical alarms without a geozone always may: such
+ * kinds are few, and a vehicle that invents zones must not hide its panic button.
  */
 function hasPlace(raised: Raised): Statement {
   if (raised.priority === 'critical' && raised.subject === '') return sql`1 = 1`;
@@ -58,7 +58,7 @@ function hasPlace(raised: Raised): Statement {
     < ${alarmLimits.openOfDevice})`;
 }
 
-/** When an event happened at the latest: nothing happens after it was received, and vehicles' clocks can be ahead. */
+/** Latest possible time of an event: its receipt, as vehicles' clocks can be ahead. */
 const atMost = (last: Statement, received: Statement): Statement =>
   sql`CASE WHEN ${last} > ${received} THEN ${received} ELSE ${last} END`;
 /** The newest event of the row that is to be inserted, and of the one that is there. */
@@ -117,8 +117,7 @@ export function raiseAlarm(raised: Raised): readonly Statement[] {
 }
 
 /**
- * When the condition of an event ended, by an event that arrived before it; null: it did not. Of one boot the vehicle's own numbers
- * decide.
+ * End of an event's condition by an event that arrived earlier; null: none. Within a boot the vehicle's numbers decide.
  * @param of.atMs not after the receipt of the event.
  */
 export async function earlierEndMs(

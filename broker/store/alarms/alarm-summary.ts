@@ -1,5 +1,5 @@
-// What an operator's desk shows above the queue: how many alarms are open, how many come in, and how long they wait. Each
-// number is counted in an index over a bounded span.
+// Figures above the alarm queue: open alarms, incoming rate, waiting times. Each number is counted in an index over a
+// bounded span.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';

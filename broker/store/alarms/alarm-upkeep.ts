@@ -1,5 +1,5 @@
-// Reads of what the service itself does with alarms: shelves that end, conditions that ended, owners that are gone; and the
-// removal of closed alarms. Each read is bounded; what is left is found by the next one.
+// Reads for automatic alarm handling: shelves that end, ended conditions, missing owners; and the removal of closed alarms.
+// Each read is bounded; the next one finds the rest.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Alarm } from '../../core/alarms/alarm.ts';

@@ -1,5 +1,5 @@
-// Reads of alarms. Each joins the device, so that a user never sees an alarm of a device outside of its groups, and the
-// alarms of a deleted device disappear with it.
+// Reads of alarms. Each joins the device: a user never sees alarms of devices outside its groups, and a deleted
+// device's alarms disappear with it.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
@@ -43,7 +43,7 @@ export async function findAlarms(
   return readAlarms(db, sql`WHERE a.alarm_no IN (${fixedList(alarmNos)}) AND ${visible(scope)}`);
 }
 
-/** What a listing is limited to; null and empty lists: no limit. */
+/** Filter of a listing; null and empty lists: no limit. */
 export interface AlarmFilter {
   readonly scope: Scope;
   readonly states: readonly AlarmState[];
@@ -60,7 +60,7 @@ export interface AlarmFilter {
 function filterOf(filter: AlarmFilter): Statement {
   const { scope, states, deviceID, statusCodes, priorities, owner, fromMs, toMs } = filter;
   const ranks = priorities.map(rankOf);
-  // Written out where it holds, so that a listing of what is open walks the small index.
+  // Written out, so a listing of open alarms walks the small index.
   const isOpen = states.length > 0 && !states.includes('closed') ? sql` AND a.state <> 'closed'` : sql``;
   const conditions = [
     isOpen,

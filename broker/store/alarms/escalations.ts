@@ -1,5 +1,5 @@
-// Statements on escalations: alarms without an owner for as long as a rule waits. A decision of a rule about a round of an
-// alarm is a row, written in the batch of its deliveries and on the condition that it is not there: made once.
+// Statements on escalations: alarms without an owner for a rule's waiting time. Each decision of a rule about a round of
+// an alarm is a row, inserted once in the batch of its deliveries.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Alarm } from '../../core/alarms/alarm.ts';

@@ -1,4 +1,4 @@
-// Lists in statements, padded to one of two lengths, so that few texts are prepared whatever their length.
+// Lists in statements, padded to one of two lengths: few texts are prepared.
 import type { Statement } from '../../../src/ports.ts';
 import { valueList } from '../../../src/sql.ts';
 

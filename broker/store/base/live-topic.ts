@@ -1,5 +1,5 @@
-// Topic of commits that change what live streams send beside events: every such statement must carry it, so that streams of all
-// processes send it at once. A lost notification costs a second.
+// Topic of commits that change anything other than events on live streams. Every such statement must carry it, so all processes
+// send the change at once. A lost notification costs a second.
 import type { CommitNotice, Statement } from '../../../src/ports.ts';
 
 const liveTopic = 'live';

@@ -1,11 +1,11 @@
-// What the text of an account's events rests on besides the events themselves, as revisions that grow with every change of it.
+// Revisions of everything, except events, that the text of an account's events depends on.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
 import { numberOf, numberOrNull } from './row.ts';
 import { visible } from './scope.ts';
 
-/** What the text of an account's records rests on besides the events themselves. */
+/** Inputs of an account's record texts, except the events. */
 export interface TextState {
   readonly accountNo: number;
   /** Another one after every change of what records show of devices, geozones and addresses. */

@@ -1,5 +1,5 @@
-// Status codes that vehicles send all the time: positions, heartbeats, samples. Everything else is found by code through
-// an index of its own, which must stay small; its condition and that of the queries are one text.
+// Status codes that vehicles send all the time: positions, heartbeats, samples. A small partial index finds all other
+// codes; index and queries use one condition text.
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { Statement } from '../../../src/ports.ts';
 

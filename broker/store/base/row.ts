@@ -1,6 +1,6 @@
 // Readers of one column of a database row. SQLite gives numbers, PostgreSQL gives BIGINT as text; both are converted here and
-// nowhere else. A column that is missing from the query, or an unexpected NULL, is a bug in a query: it throws
-// instead of reading as an empty text or zero. Readers `...OrNull` accept NULL.
+// nowhere else. A missing column or an unexpected NULL is a bug of the query: it throws, and never reads as empty or zero.
+// Readers `...OrNull` accept NULL.
 import type { Database, Row, SqlValue, Statement } from '../../../src/ports.ts';
 
 /** The error of a read that cannot be right; kept apart, so that readers stay small enough to be compiled in place. */

@@ -1,5 +1,5 @@
-// Which devices a statement may reach. Every statement on behalf of users goes through here, so that tenants stay apart by
-// construction and a user with device groups never sees a device outside of them.
+// Scope of a statement: the devices that it may reach. Every statement on behalf of users uses it, so tenants are isolated
+// by construction and a user never sees devices outside its groups.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import type { DeviceLimit, Scope } from '../../core/accounts/scope.ts';

@@ -1,5 +1,5 @@
-// One definition of a table gives its DDL, the type of its records, the function that makes them of rows, and the names of columns
-// with a mark. A shape is the same for any other list of columns. Columns are named as members, in `snake_case`.
+// One definition of a table gives its DDL, record type, row mapper and marked columns. A shape does the same for any list of
+// columns. Columns are named as members, in `snake_case`.
 import { compileFunction } from 'node:vm';
 import { ddl } from '../../../src/migrate.ts';
 import type { Database, Row, SqlValue, Statement } from '../../../src/ports.ts';
@@ -174,7 +174,7 @@ export function assignments<K extends string>(
   });
 }
 
-/** Assignments for UPDATE of all of these members: what is not given stays as it is. One text, whatever is given. */
+/** Assignments for UPDATE of all these members; absent ones stay unchanged. The text is always the same. */
 export function givenAssignments<K extends string>(
   members: readonly K[],
   values: { readonly [Name in K]?: SqlValue },

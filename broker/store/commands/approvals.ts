@@ -146,8 +146,8 @@ interface Decision {
 }
 
 /**
- * Still open, and its device is visible to the decider. Alias `p` is the approval. After the clock was set back to before the
- * request, it waits until the clock has caught up, so that it never lives longer than requested.
+ * Condition: the approval `p` is open and its device visible to the decider. After the clock was set back to before the
+ * request it waits for the clock, so it never lives longer than requested.
  */
 function isOpen({ approvalID, decider }: Decision): Statement {
   return sql`p.approval_id = ${approvalID} AND p.approval_state = 'pending' AND p.expires_ms > ${decider.atMs}
@@ -156,9 +156,8 @@ function isOpen({ approvalID, decider }: Decision): Statement {
 }
 
 /**
- * Condition: this user may approve now. The requester is another user and still an active operator, and each counts as a
- * separate person (`countsAsSecondPerson`): one of them could be the other under a new name. The breaker of the account is
- * closed.
+ * Condition: this user may approve now. The requester is another user and still an active operator. Both count as separate
+ * persons (`countsAsSecondPerson`): one could be the other under a new name. The breaker of the account is closed.
  */
 export function mayApprove(decision: Decision): Statement {
   const { decider } = decision;

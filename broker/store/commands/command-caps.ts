@@ -1,4 +1,4 @@
-// Conditions on how many commands an account and its users may give, used inside the statement that records one, so that of two
+// Conditions on the number of commands of an account and its users. They are part of the statement that records one, so of two
 // concurrent requests the second counts the first. Cuts that wait for approval count from their request.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';

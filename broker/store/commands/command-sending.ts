@@ -42,9 +42,9 @@ function isDueFor(occasion: SendingReason): Statement {
 }
 
 /**
- * Takes the device's next counter and records that an envelope bound to `boot` is about to leave. One batch, or the end of the
- * one that records the command; the second statement returns a row with `sent_counter` and `cancel_by` only when the command
- * may still be sent, no other process has sent it for the same reason, and the device is still in that boot.
+ * Takes the device's next counter and records that an envelope bound to `boot` is about to leave. They are one batch, or the
+ * end of the batch that records the command. The second statement returns a row (`sent_counter`, `cancel_by`) only if the
+ * command may still be sent and the device is in that boot. No other process may have sent it for the same reason.
  */
 export function recordSending(sending: Sending): readonly Statement[] {
   const isOpen = sending.isReplaced

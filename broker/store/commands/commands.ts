@@ -1,5 +1,5 @@
-// Statements on the command ledger. Every change carries its condition: the rank of a state only grows, but that a vehicle may wait again after it
-// has begun; a finished command never becomes unfinished, and a late report changes nothing, whatever the order of arrival.
+// Statements on the command ledger. Every change is conditional: the rank of a state only grows, except that a vehicle may wait
+// again after it has begun. A finished command stays finished, and a late report changes nothing, in any order of arrival.
 
 import type { CommandState, FeatureState } from '../../../src/core/events/event.ts';
 import type { Verdict } from '../../../src/core/verdict/verdict.ts';
@@ -17,7 +17,7 @@ const ofDevice = shape({ ...commands.columns, ...deviceRef });
 /** The command of a row of `selectCommand`. */
 export const toCommand = ofDevice.toRecord;
 export type CommandRow = Infer<typeof ofDevice>;
-/** What a command acts on: a relay, or the unit's firmware. */
+/** Target of a command: a relay, or the unit's firmware. */
 export type LedgerFeature = CommandRow['feature'];
 
 /** Order of the states. 5: the broker presumes the end; 6: the device reported it, which decides. */
@@ -124,7 +124,7 @@ export async function newestCommand(
   );
 }
 
-/** When the newest command of a device was issued; 0 when there is none. */
+/** Issue time of a device's newest command; 0: none. */
 export async function newestIssuedMs(db: Database, deviceNo: number): Promise<number> {
   const newest = sql`SELECT MAX(issued_ms) AS newest_ms FROM commands WHERE device_no = ${deviceNo}`;
   return (await readNumber(db)(newest)) ?? 0;
@@ -286,7 +286,7 @@ export function requestCancel(cancel: Cancel): Statement {
     WHERE command_id = ${cancel.commandID} AND is_final = 0 AND ${isRevocable} AND ${cancel.onlyIf}`);
 }
 
-/** How long the ledger waits after the expiry of a command for the device's report, in ms. */
+/** Wait for the device's report after a command's expiry, in ms. */
 const reportGraceMs = 60_000;
 
 /**

@@ -1,5 +1,5 @@
-// Conditions by which a restrictive order yields to a safe one: state `0` of a feature, requested at or after the arrival of the
-// restrictive order, wins whichever of the two was recorded first.
+// Conditions by which a restrictive order yields to a safe one. State `0` of a feature, requested at or after the restrictive
+// order's arrival, wins in any order of recording.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { findsRow } from '../base/row.ts';
@@ -7,7 +7,7 @@ import { isRepeat, type NewCommand } from './commands.ts';
 
 /** Longest handling of a request, in microseconds; a safe order beyond it was stamped by a wrong clock. */
 const requestMostUs = 60_000_000;
-/** How long before its last repeat a safe order may have been recorded: repeats count for 10 s. In ms. */
+/** A safe order may have been recorded this long before its last repeat: repeats count for 10 s. In ms. */
 const repeatMostMs = 60_000;
 
 /** A restrictive order of a device, and its position in the order of arrival. */

@@ -1,5 +1,4 @@
-// Which devices are connected, by their own hellos, whichever process received them: for work that goes on when that process
-// has ended.
+// Connected devices by their hellos, of all processes: their work continues after a process has ended.
 import type { Database } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { numberOf, textOf } from '../base/row.ts';

@@ -1,6 +1,6 @@
-// Statements that delete a device. The device goes at once, with its secret, states and finished commands, so that no
-// statement can find it or write to it; its events, notifications and alarms, possibly millions, are removed afterwards in small
-// batches. Its number is never used again.
+// Statements that delete a device. The device, its secret, states and finished commands are deleted at once, so no statement can
+// find it or write to it. Its events, notifications and alarms, possibly millions, are removed later in small batches. Its
+// number is never used again.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
@@ -44,7 +44,7 @@ export function deleteDevice(device: DeviceRef, scope: Scope, atS: number): read
   ];
 }
 
-/** What prevents the deletion of the device; null when it is deleted already. */
+/** Reason against the deletion; null when the device is already deleted. */
 export function deletionBlockerOf(db: Database, deviceNo: number): Promise<DeletionBlocker | null> {
   return deletionBlockers.first(db)(sql`
     SELECT CASE WHEN ${isCutOff} THEN 1 ELSE 0 END AS is_cut_off,

@@ -114,10 +114,9 @@ export async function deviceStates(
 export type DeviceFields = Edits<typeof devices>;
 
 /**
- * Creates a device with its default states, unless the account is at its limit. An existing device stays unchanged; the
- * caller reads it with `findDevice`.
- * @returns the statements of one batch; the first one changes 1 row when the device is new, 0 when it exists or the limit
- * is reached.
+ * Creates a device with its default states, unless the account is at its limit. An existing device stays unchanged; the caller
+ * reads it with `findDevice`.
+ * @returns the statements of one batch; the first changes 1 row for a new device, 0 when it exists or the limit is reached.
  */
 export function insertDevice(
   key: DeviceKey,
@@ -203,8 +202,8 @@ const isNotOver = (turn: number | undefined): Statement =>
   turn === undefined ? sql`` : sql` AND session_turn <= ${turn}`;
 
 /**
- * Why a device is online or offline: its hello, its connection ended, the service stopped or started, or the cluster said so; of a
- * device that says no hello: it was `message`, or has been `silent` for too long.
+ * Cause of presence: its hello, the end of its connection, a stop or start of the service, or the cluster. Of a device without
+ * hellos: a `message`, or it was `silent` for too long.
  */
 type PresenceCause = 'hello' | 'closed' | 'service' | 'cluster';
 
@@ -215,7 +214,7 @@ export interface PresenceMark {
   readonly cause: PresenceCause;
 }
 
-/** Since when and why, for an update of `is_online` beside it; unchanged where that does not change. */
+/** Time and cause, for an update of `is_online`; unchanged when that does not change. */
 function presentSince(isOnline: boolean, { atMs, cause }: PresenceMark): Statement {
   const isChanged = isOnline ? sql`(is_online = 0 OR presence_cause = 'message')` : sql`is_online = 1`;
   return sql`presence_ms = CASE WHEN ${isChanged} THEN ${atMs} ELSE presence_ms END,

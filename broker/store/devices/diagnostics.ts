@@ -65,7 +65,7 @@ export function findDiagnostic(db: Database, scope: Scope, deviceID: string): Pr
   );
 }
 
-/** Where a listing of silent units goes on: the last one already read. */
+/** Cursor of a listing of silent units: the last one read. */
 export interface SilentKey {
   readonly sinceMs: number;
   readonly deviceID: string;

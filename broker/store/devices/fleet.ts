@@ -1,5 +1,4 @@
-// The revisions of an account's fleet, by which answers that are held in memory know whether they are still true. See
-// `schema/fleet-revisions.ts`.
+// The revisions of an account's fleet, which validate answers in memory. See `schema/fleet-revisions.ts`.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { pointRead, sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
@@ -19,8 +18,8 @@ export interface FleetRevisions {
 export const noRevisions: FleetRevisions = { fleet: 0, members: 0, zones: 0 };
 
 /**
- * Whether the devices that changed after a revision do not bring a list of that revision up to date: devices came or went since, or
- * were hidden from a user, or the revision was never given. @param since null: everything is asked for.
+ * True when the devices changed after `since` cannot update a list of that revision: devices came, went or were hidden from a
+ * user, or the revision was never given. @param since null: everything is requested.
  */
 export function needsWholeList({ fleet, members }: FleetRevisions, since: number | null): boolean {
   return since === null || since < members || since > fleet;
@@ -39,8 +38,8 @@ export async function fleetRevisions(db: Database, accountID: string): Promise<F
 }
 
 /**
- * Lifts the revisions of all accounts above any that was ever given, for the start of a process: a database that was restored
- * from a backup must not give a number a second time for something else. @param nowUs epoch microseconds.
+ * Lifts the revisions of all accounts above any earlier one, at the start of a process: a restored database must not reuse a
+ * number for something else. @param nowUs epoch microseconds.
  */
 export function liftFleetRevisions(nowUs: number): Statement {
   return sql`UPDATE accounts SET fleet_revision = ${nowUs}, members_revision = ${nowUs}, zones_revision = ${nowUs}

@@ -1,10 +1,10 @@
-// Which one-time code of a device comes next. A number that was given out is never given out again.
+// Next one-time code of a device. A number is never reused.
 import type { Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 
 /**
- * Takes the next number of a device; gives `shown` (the number is one less) and the hash of its secret, or no row when the
- * device has no secret. A new secret is a new key, whose numbers begin anew.
+ * Takes the next number of a device. Returns `shown` (the number is one less) and the hash of its secret; no row when it
+ * has no secret. The numbers of a new secret restart.
  */
 export function allocateServiceNumber(deviceNo: number): Statement {
   return sql`INSERT INTO service_codes (device_no, secret_hash, shown)

@@ -1,5 +1,5 @@
-// Statements on what people chose for their vehicles: settings of an account, and of one device. A change is made only as it
-// was read where the caller says so, and always leaves a mark by which what vehicles are sent is made anew.
+// Statements on the chosen settings of an account and of one device. A change can require the version that was read. It
+// always marks the configurations that must be made again.
 import type { SettingsChange } from '../../../src/core/settings/change.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
@@ -100,7 +100,7 @@ export interface ConfigChanges {
 /** Rows of one look for changes; what is beyond is found by the next hello of the vehicle. */
 const changesMost = 20_000;
 
-/** What was changed since, by the clocks of those who changed it. */
+/** Changes since a time, by the clocks of the changing processes. */
 export async function changesSince(db: Database, sinceMs: number): Promise<ConfigChanges> {
   const [accounts, devices] = await Promise.all([
     db.read(sql`SELECT account_id, revision FROM account_configs

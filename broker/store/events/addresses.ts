@@ -1,5 +1,4 @@
-// Street addresses of positions, as people looked them up. They are kept beside what the vehicle sent and never touch it:
-// neither the place nor the time of a record changes.
+// Street addresses that people looked up for positions. They never change what the vehicle sent, neither place nor time.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';

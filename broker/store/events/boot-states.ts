@@ -82,8 +82,8 @@ export interface BootChange extends BootKey {
 const stepMost = 65_536;
 
 /**
- * The revision of a boot after a change. Steps differ from one moment to the next: when a server that was behind takes over,
- * its history and the lost one must not come to the same number by as many changes.
+ * The revision of a boot after a change. Steps depend on the time: after a failover to a server that was behind, its history
+ * and the lost one must not reach the same number.
  * @param atMs when what is stored came in.
  */
 export const revisionAfter = (revision: number, atMs: number): number => revision + 1 + (atMs % stepMost);
@@ -144,8 +144,8 @@ const proofText = `UPDATE boots SET revision = r.revision FROM r
   WHERE boots.device_no = r.device_no AND boots.boot = r.boot AND boots.revision = r.revision`;
 
 /**
- * Changes nothing, and fails as a whole unless each of these boots is at its revision: after a failover to a server that was
- * behind, rows that counted as stored may be lost.
+ * Changes nothing and fails unless each of these boots is at its revision: after a failover to a server that was behind, stored
+ * rows may be lost.
  */
 export function proveBoots(proofs: readonly BootProof[]): Statement {
   return { sql: proofText, params: [], rows: toRows(proofShape, proofs), mustChange: proofs.length };

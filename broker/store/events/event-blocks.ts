@@ -1,6 +1,6 @@
-// Listings of events by event time as blocks: which two hours hold how many of them, read from an index alone, and the records of a
-// block as text, written by the thread that reads them. The count of a block with its highest number says exactly which events
-// it holds: numbers only grow, so an event more changes the number, and one less the count.
+// Listings of events by event time in blocks of two hours. The index alone gives count and highest number of each block; the
+// reading thread writes its records as text. Count and highest number identify a block's events: numbers only grow, so an added
+// event changes the number and a removed one the count.
 import { type EventTexts, readEventTexts } from '../../../src/core/events/event-text.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
@@ -11,7 +11,7 @@ import type { EventKey } from '../slices/slice-streams.ts';
 import { type Run, readSlices, tableOf } from '../slices/slices.ts';
 import type { KeyRange } from './event-keys.ts';
 
-/** What is listed: the events of a device, or those of the visible devices with one code that is not routine. */
+/** Listed events: of one device, or of the visible devices with one non-routine code. */
 export type Listed =
   | { readonly of: 'device'; readonly deviceID: string }
   | {
@@ -35,7 +35,7 @@ export interface Block {
   readonly sliceNos: readonly number[];
 }
 
-/** Length of a block. What is asked for again and again ends within one: only that one is read anew. */
+/** Length of a block. Repeated listings end within one, so only that one is read again. */
 const blockMs = 2 * 3_600_000;
 /** Blocks of the first read of a listing, a day, and of one read at most. */
 const firstBlocks = 13;
@@ -147,7 +147,7 @@ function toBlocks(
   return blocks.sort((one, other) => one.fromMs - other.fromMs);
 }
 
-/** Where a range begins: after its cursor, if it has one. */
+/** Start of a range: after its cursor, if any. */
 function startOf({ fromMs, after }: KeyRange): { readonly fromMs: number; readonly after: EventKey | null } {
   if (after === null || after.timestampMs < fromMs) return { fromMs, after: null };
   return { fromMs: after.timestampMs, after };
@@ -177,7 +177,7 @@ export async function* eventBlocks(
     const left = runs.filter((run) => run.toMs >= fromMs);
     const [first] = left;
     if (first === undefined) return;
-    // Where no slice has events there is nothing to read.
+    // Skips time without slices.
     const isFirst = first.fromMs <= start.fromMs && fromMs === start.fromMs;
     fromMs = Math.max(fromMs, first.fromMs);
     const lastMs = left.reduce((latest, run) => Math.max(latest, run.toMs), fromMs);

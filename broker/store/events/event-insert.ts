@@ -1,6 +1,5 @@
-// The insert of events: whole commits at once, with numbers from one counter, so that they become visible in order and are
-// never given twice. Duplicates were removed before; only bare events, which have no number of their own, are looked up
-// here.
+// Inserts the events of a whole commit, with numbers from one counter: they become visible in order and are never reused.
+// Duplicates were removed before; only bare events, which have no number, are looked up here.
 import { createHash } from 'node:crypto';
 import { type FleetEvent, featureNames, inputNames } from '../../../src/core/events/event.ts';
 import type { Rows, Statement } from '../../../src/ports.ts';
@@ -18,7 +17,7 @@ export const contentHash = (event: FleetEvent): string =>
   createHash('sha256').update(contentOf(event)).digest('hex').slice(0, hashDigits);
 
 /**
- * The key of an event without boot and seq of its own: only the same content again is a repeat.
+ * Key of an event without boot and seq: only the same content is a repeat.
  * @param receivedMs stands for a time that is not known: such an event is never taken for a repeat.
  */
 export function bareKey(

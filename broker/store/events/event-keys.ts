@@ -1,6 +1,5 @@
-// Keys of events in the order of event time, as short reads that never hold up other readers: of one device, of one status
-// code of an account, or of all events. Every read visits a bounded number of index entries, and never sorts rows that it
-// does not return.
+// Keys of events in event-time order, of one device, of one status code of an account, or of all events. Reads are short and
+// never delay other readers. Every read visits a bounded number of index entries, and never sorts rows that it does not return.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
@@ -13,7 +12,7 @@ import { type Run, readSlice, runsWithin } from '../slices/slices.ts';
 
 export type { EventKey } from '../slices/slice-streams.ts';
 
-/** Which events: by time, and by number (the order of arrival). */
+/** Range of events by time and number (order of arrival). */
 export interface KeyRange {
   readonly scope: Scope;
   /** Event time, both ends included. */
@@ -227,8 +226,8 @@ async function keysOfWindow(db: Database, window: Window): Promise<WindowKeys | 
 }
 
 /**
- * Events of all visible devices; with `codes` only those. An index of a whole fleet by time would cost every incoming event, so
- * devices are read group by group, in windows of time sized to fit.
+ * Events of all visible devices; with `codes` only those. A fleet-wide index by time would cost every insert, so devices are
+ * read in groups, in fitting time windows.
  */
 export async function* fleetKeys(
   db: Database,
@@ -245,7 +244,7 @@ export async function* fleetKeys(
     const left = runs.filter((run) => run.toMs >= fromMs);
     const [first] = left;
     if (first === undefined) return;
-    // Where no slice has events there is nothing to read.
+    // Skips time without slices.
     if (first.fromMs > fromMs) start = { timestampMs: first.fromMs, eventNo: 0 };
     const toMs = Math.min(range.toMs, start.timestampMs + widthMs - 1);
     const most = widthMs === 1 ? null : windowKeys;

@@ -34,11 +34,11 @@ export interface CodedSpan {
   readonly toMs: number;
 }
 
-/** Events that are looked at one by one; behind more of them a page is found anew. */
+/** Events that are read one by one; after more of them a page is found again. */
 const arrivalsMost = 500;
 /**
- * True when one of the events of those numbers belongs to the span, and when there are too many to look at. It reads the index
- * of the numbers, which leaves out what vehicles send all the time.
+ * True when one of the events of those numbers belongs to the span, or when there are too many to read. It reads the index of
+ * the numbers without routine events.
  */
 export async function mayHaveArrivals(
   db: Database,

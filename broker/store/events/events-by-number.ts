@@ -1,5 +1,5 @@
-// What a live stream missed, by event number: events that are not routine, and devices with a sign of life since. In pages, for
-// one scope each; other changes are read in `../live/`.
+// Reads what a live stream missed, by event number: non-routine events, and devices with a sign of life since. Reads are paged
+// and scoped; `../live/` reads other changes.
 import type { CommandState } from '../../../src/core/events/event.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
@@ -18,7 +18,7 @@ const pageSize = 500;
 const accountNoOf = (accountID: string): Statement =>
   sql`(SELECT account_no FROM accounts WHERE account_id = ${accountID})`;
 
-/** When the event of that number came in; null when it is not kept. */
+/** Receipt time of an event; null when it is not kept. */
 export async function receivedMsOf(db: Database, eventNo: number): Promise<number | null> {
   const slice = await sliceOfNumber(db, eventNo);
   if (slice === null) return null;

@@ -1,5 +1,5 @@
-// Looks up what is stored under numbers that come again, of devices that may use a number twice: the record itself by its time,
-// else the newest records of the boot. Reads a bounded number of rows however many there are.
+// Looks up events stored under repeated numbers, of devices that may reuse a number: the record by its time, else the newest
+// records of the boot. Reads a bounded number of rows.
 import type { Database } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { TimeSpan } from '../../core/events/event-spans.ts';

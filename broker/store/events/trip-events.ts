@@ -52,7 +52,7 @@ export async function firstEventMs(db: Database, of: DeviceOf): Promise<number |
 /** Newest records that are looked through for earlier positions: a unit may send thousands without one. */
 const earlierMost = 5000;
 
-/** Time of the `positions`-th last position before `beforeMs`, or of the oldest that was looked at; null: there is none. */
+/** Time of the `positions`-th last position before `beforeMs`, or of the oldest that was read; null: none. */
 export async function earlierPositionsMs(
   db: Database,
   of: DeviceOf,
@@ -85,7 +85,9 @@ export interface NumberedTrackEvent {
   readonly eventNo: number;
   readonly boot: string;
   readonly seq: number;
-  /** Whether its position belongs to the track that is drawn; `anew`: with a gap before it, as the vehicle is believed elsewhere now. */
+  /**
+   * `on`: its position belongs to the drawn track; `anew`: after a gap, as the vehicle is believed elsewhere; `off`: not drawn.
+   */
   readonly line: 'on' | 'anew' | 'off';
 }
 

@@ -75,7 +75,7 @@ function belowGeozoneLimit(accountID: string): Statement {
   return sql`(SELECT COUNT(*) FROM geozones WHERE account_id = ${accountID}) < ${geozonesMost}`;
 }
 
-/** Automations by which a zone cuts an engine; a safe one (`...EngineOn`) is none of them. */
+/** Automations that cut an engine; safe ones (`...EngineOn`) are not among them. */
 export const cuttingSwitches = [
   'arrivalEngineOff',
   'departureEngineOff',

@@ -39,7 +39,7 @@ export async function findZoneWatch(db: Database, deviceNo: number): Promise<Zon
   };
 }
 
-/** Stores the watch of a device in place of what was read. Its batch fails as a whole when another process was faster. */
+/** Replaces the watch of a device. The batch fails when another process changed it since the read. */
 export function putZoneWatch(
   deviceNo: number,
   from: ZoneWatchRow,

@@ -70,7 +70,7 @@ function toRelease(row: Row) {
   };
 }
 
-/** Devices whose release changed, as they reported, or whose newest firmware job moved on. */
+/** Devices with a new reported release, or a new state of their newest firmware job. */
 export async function* releaseChanges(db: Database, { scope, sinceMs }: ChangeSpan): ChangePages<'release'> {
   yield* changePages(
     db,

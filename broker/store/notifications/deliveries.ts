@@ -1,5 +1,5 @@
-// Statements on deliveries: made in the batch that decides, taken by a lease, ended once. A delivery is never lost between
-// two states: a lease that runs out is due again, and the number of attempts has counted the lost one.
+// Statements on deliveries: made in the deciding batch, claimed by a lease, ended once. A delivery is never lost between two
+// states: after its lease expires it is due again, and its attempts include the lost one.
 
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
@@ -37,12 +37,12 @@ const columns: Statement = {
   params: [],
 };
 
-/** How long something urgent waits at most for a target that failed, which may be back long before its next turn. */
+/** Maximum wait of an urgent delivery for a failed target, which may be back before its next turn. */
 const urgentWaitMs = 30_000;
 
 /**
- * `state` .. `digest_no`: waits, unless the account has too much waiting already; behind a target that fails it waits with the
- * rest of its lane, if it is urgent not for long.
+ * `state` .. `digest_no`: waiting, unless the account has too many waiting. Behind a failing target it waits with its lane, an
+ * urgent one only briefly.
  */
 function initialState(
   { isFull, isUrgent, nowMs }: DeliveryContext,
@@ -139,8 +139,8 @@ const dueColumns = shape({
 export type DueRow = Infer<typeof dueColumns>;
 
 /**
- * What is due, fairly: few of a lane and not too many of an account, so that a crowd before one target hides no other, and
- * of every account its first before any account's second.
+ * Due deliveries, fairly: limited by lane and account, so a crowd for one target hides no other. Every account's first comes
+ * before any account's second.
  */
 export function dueDeliveries(
   db: Database,

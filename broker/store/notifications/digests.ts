@@ -1,4 +1,4 @@
-// What a digest of late notices carries: those of one recipient that one delivery leads, see `deliveries.digest_no`.
+// Content of a digest of late notices: those of one recipient that one delivery leads, see `deliveries.digest_no`.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { type Digest, digestNewest } from '../../core/notifications/digest.ts';
@@ -7,7 +7,7 @@ import { contentColumns, contentTables, type DeliveryContent, toContent } from '
 
 const members = (digestNo: number): Statement => sql`y.digest_no = ${digestNo} AND y.state = 'pending'`;
 
-/** What a digest carries; null: nothing, as its rules or devices were deleted. Of one notice the digest is null. */
+/** Content of a digest; null: none, as its rules or devices were deleted. The digest of a single notice is null. */
 export async function digestContentOf(
   db: Database,
   digestNo: number,

@@ -1,6 +1,6 @@
-// Statements on the inbox. Reads join the device, so that a user never sees a notification of a device outside of its groups,
-// and the notifications of a deleted device disappear with it. Notices of the account about its users have no device; its
-// administrators see them.
+// Statements on the inbox. Reads join the device: a user never sees notifications of devices outside its groups, and a
+// deleted device's notifications disappear with it. Notices of the account about its users have no device; its administrators
+// see them.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
@@ -66,7 +66,7 @@ export interface Progress {
 const cursorName = (deviceNo: number | null): string =>
   deviceNo === null ? 'notifier' : `device ${deviceNo}`;
 
-/** How far the notifier is, and how far it could be. */
+/** Position of the notifier, and the newest one possible. */
 export async function readProgress(db: Database): Promise<Progress> {
   const rows = await db.read(sql`SELECT name, event_no FROM notifier_cursor ORDER BY name`);
   let decidedNo = 0;

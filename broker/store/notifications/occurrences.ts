@@ -1,5 +1,5 @@
-// Statements on occurrences: what the service itself notes of devices, what rules have not decided yet, and how it comes into the inbox.
-// The batch that decides about a row removes it: while the row is there, no process has decided.
+// Statements on occurrences: recording, those that rules have not decided, and inbox entries. The batch that decides about a
+// row removes it: while the row is there, no process has decided.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { parseKind } from '../../core/notifications/occurrence-kinds.ts';
@@ -79,8 +79,8 @@ const absentSince: Statement = {
 };
 
 /**
- * Absences to note (at most `limit`): those that became as long as a rule waits after the rule was last changed, so that a new rule
- * does not report all that has been switched off for months.
+ * Absences to record (at most `limit`): those that reached a rule's waiting time after the rule was last changed. So a new rule
+ * does not report units that are off for months.
  * @param at `sinceMs`: only those that became so after this time.
  */
 export function absencesToRecord(
@@ -110,8 +110,8 @@ export function recordAbsence({ deviceNo, afterS, sinceMs }: Absence, nowMs: num
 }
 
 /**
- * Notes certificates that end before `untilMs`, each once (at most `limit`), in accounts with a rule about them; not those that the
- * device no longer needs, because a later one was issued to it.
+ * Records certificates that end before `untilMs`, each once (at most `limit`), in accounts with a rule about them. Skips those
+ * that a later one of the device replaces.
  */
 export function recordExpiring(at: {
   readonly nowMs: number;

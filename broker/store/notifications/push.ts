@@ -112,7 +112,7 @@ export function isRegistered({ accountID, userID, pushID }: PushKey): Statement 
     AND user_id = ${userID} AND push_id = ${pushID} AND is_registered = 1)`;
 }
 
-/** Removes a registration that its push service has ended, and gives up what waits for it. */
+/** Removes a registration that its push service has ended, and drops its waiting deliveries. */
 export function removeRegistration(registrationNo: number, nowMs: number): readonly Statement[] {
   return [
     sql`DELETE FROM push_registrations WHERE registration_no = ${registrationNo}`,

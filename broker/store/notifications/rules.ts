@@ -148,7 +148,7 @@ function timesOf(row: Row, column: string): readonly number[] {
   return JSON.parse(textOf(row, column)) as readonly number[];
 }
 
-/** What the rules remember of the devices and these subjects (at most 100 each); others a vehicle may have made many. */
+/** Episodes of the devices and these subjects (at most 100 each): a vehicle may have made many others. */
 export async function listEpisodes(
   db: Database,
   of: { readonly deviceNos: readonly number[]; readonly subjects: readonly string[] },

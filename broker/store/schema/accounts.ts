@@ -5,7 +5,7 @@ import { parseScopes, type TokenScope } from '../../core/accounts/session.ts';
 import { flagOf, textOf, textOrNull } from '../base/row.ts';
 import { column, type Reader, table } from '../base/table.ts';
 
-/** Devices and groups by id, with the numbers that they have for good: an id that is given again names another one. */
+/** Devices and groups by id, with their permanent numbers: a reused id names another one. */
 export interface NamedDevices {
   readonly devices: Readonly<Record<string, number>>;
   readonly groups: Readonly<Record<string, number>>;

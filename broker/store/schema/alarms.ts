@@ -78,7 +78,7 @@ export const alarmTables: readonly Statement[] = [
     event_id TEXT NOT NULL,
     timestamp_ms BIGINT NOT NULL)`),
   ddl('CREATE INDEX alarm_events_by_alarm ON alarm_events (alarm_no, event_no)'),
-  // What was done with an alarm, and notes; `actor` 'service': by the broker itself. `other`: the user or rule that it names.
+  // Actions on an alarm, and notes; `actor` 'service': the broker itself. `other`: the user or rule that it names.
   ddl(`CREATE TABLE alarm_activity (
     activity_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     alarm_no BIGINT NOT NULL REFERENCES alarms (alarm_no) ON DELETE CASCADE,

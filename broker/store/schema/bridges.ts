@@ -17,6 +17,6 @@ export const bridgeTables: readonly Statement[] = [
     secret_hash TEXT NOT NULL,
     at_ms BIGINT NOT NULL)`),
   ddl(`CREATE TABLE cluster_turns (name TEXT PRIMARY KEY, turn BIGINT NOT NULL)`),
-  // What must be the same at every bridge, and at the next start.
+  // Facts that must be equal at every bridge and at the next start.
   ddl(`CREATE TABLE service_facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)`),
 ];

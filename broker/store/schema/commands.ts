@@ -30,7 +30,7 @@ export const commands = table('commands', {
   askedUs: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
   commandState: column('TEXT NOT NULL', textOf as Reader<CommandState>),
   stateRank: 'INTEGER NOT NULL',
-  /** Why it waits, or why it was refused, as the vehicle wrote it; empty when it sent none. */
+  /** Reason of waiting or refusal, as the vehicle wrote it; empty when it sent none. */
   detail: "TEXT NOT NULL DEFAULT ''",
   /** The same as rules of the interlock; null when the newest report carried none. */
   verdict: column('TEXT', verdictOf),

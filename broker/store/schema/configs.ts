@@ -114,8 +114,8 @@ export const configTables: readonly Statement[] = [
   geozones.create,
   // Answers "which zones may hold this point" without touching the table.
   ddl('CREATE INDEX geozones_by_box ON geozones (account_id, south, north, west, east, geozone_id)'),
-  // What the service keeps of the watch over geozones for a device without an agent: zones that it is in (JSON list of ids), the
-  // fingerprint of the zones that it was compared with, and how many crossings are recorded. `revision`: an optimistic lock.
+  // Geozone watch of a device without an agent: zones that it is in (JSON list of ids), the fingerprint of the compared zones,
+  // and the number of recorded crossings. `revision`: an optimistic lock.
   ddl(`CREATE TABLE zone_watches (
     device_no INTEGER NOT NULL PRIMARY KEY REFERENCES devices (device_no) ON DELETE CASCADE,
     revision BIGINT NOT NULL,

@@ -149,8 +149,8 @@ export const deviceTables: readonly Statement[] = [
     PRIMARY KEY (account_id, user_id, group_no),
     FOREIGN KEY (account_id, user_id) REFERENCES users (account_id, user_id))`),
   ddl('CREATE INDEX group_users_by_group ON group_users (group_no)'),
-  // A deleted device has no row in `devices` any more; what hangs on it went with it (ON DELETE CASCADE), but for its
-  // events, which are cleared away in small batches afterwards and belong to no device until then. `is_purged` 1: done.
+  // A deleted device has no row in `devices`; ON DELETE CASCADE removed its dependants. Its events belong to no device until
+  // small batches remove them. `is_purged` 1: done.
   ddl(`CREATE TABLE deleted_devices (
     device_no INTEGER NOT NULL PRIMARY KEY,
     account_id TEXT NOT NULL,
@@ -158,7 +158,7 @@ export const deviceTables: readonly Statement[] = [
     deleted_s BIGINT NOT NULL,
     is_purged INTEGER NOT NULL DEFAULT 0)`),
   ddl('CREATE INDEX deleted_devices_by_time ON deleted_devices (deleted_s)'),
-  // How many one-time codes were shown for a device since it got the secret with this hash; each is shown once.
+  // Number of one-time codes shown for a device since it got the secret with this hash; each is shown once.
   ddl(`CREATE TABLE service_codes (
     device_no INTEGER NOT NULL PRIMARY KEY REFERENCES devices (device_no) ON DELETE CASCADE,
     secret_hash TEXT NOT NULL,

@@ -1,7 +1,7 @@
-// Triggers that number the changes of what answers show of an account's devices: every commit that changes something raises
-// `accounts.fleet_revision`, and the device then carries that number. A cache of answers compares one number and
-// is sure; a statement that is added later cannot forget it. Ingest numbers its devices itself, one step for a whole commit, and
-// the trigger leaves these alone. `device_states` has none: it changes together with its device, in one batch.
+// Triggers that number visible changes of an account's devices: every such commit raises `accounts.fleet_revision`, and the
+// device gets that number. A cache compares one number; no later statement can forget to raise it. Ingest numbers its devices
+// itself, one step for a whole commit, and the trigger leaves these alone. `device_states` has none: it changes together with
+// its device, in one batch.
 import type { Statement } from '../../../src/ports.ts';
 import { columnOf } from '../base/table.ts';
 import { devices } from './devices.ts';

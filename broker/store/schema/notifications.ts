@@ -32,7 +32,7 @@ export const deliveries = table(
     fault: "TEXT NOT NULL DEFAULT ''",
     escalation: column('BIGINT NOT NULL DEFAULT 0', 'hidden'),
     mailNo: column('BIGINT', 'hidden'),
-    /** What it is a mail of; '' when that was deleted, and without one. */
+    /** Subject of the mail; '' without one, and after its deletion. */
     mailOf: column("TEXT NOT NULL DEFAULT ''", 'hidden'),
     digestNo: column('BIGINT', 'hidden'),
   },
@@ -107,8 +107,8 @@ export const notificationTables: readonly Statement[] = [
     notification_no BIGINT NOT NULL,
     PRIMARY KEY (account_id, user_id, notification_no))`),
   ddl('CREATE INDEX notification_views_by_number ON notification_views (notification_no)'),
-  // How far the notifier has decided; it begins with what comes next. Rows 'device <number>': events of that device are so many that they
-  // are decided apart, from this number up to that of 'notifier'.
+  // Position of the notifier; it starts with new events. Rows 'device <number>': that device has so many events that they are
+  // decided apart, from this number up to that of 'notifier'.
   ddl('CREATE TABLE notifier_cursor (name TEXT NOT NULL PRIMARY KEY, event_no BIGINT NOT NULL)'),
   ddl("INSERT INTO notifier_cursor (name, event_no) VALUES ('notifier', 0)"),
   deliveries.create,

@@ -1,7 +1,7 @@
-// What happens to devices in the service itself, for rules: commands that fail, approvals, enrolments, absences, clones, data that
-// cannot be read, certificates that expire. Triggers record it in the batch of the change: no statement can omit it, and a batch that fails leaves
-// none. They run for these changes only, never for an event. The notifier decides in the order of the numbers and removes a row in
-// the batch of its decision.
+// Occurrences in the service, for rules: failed commands, approvals, enrolments, absences, clones, unreadable data, expiring
+// certificates. Triggers record them in the batch of the change: no statement can omit one, and a failed batch leaves none. They
+// run for these changes only, never for an event. The notifier decides in the order of the numbers and removes a row in the batch
+// of its decision.
 import { ddl } from '../../../src/migrate.ts';
 import type { Statement } from '../../../src/ports.ts';
 import { trigger } from './trigger.ts';
@@ -143,10 +143,10 @@ const certificateTrigger = trigger({
 });
 
 export const occurrenceTables: readonly Statement[] = [
-  // What no rule has decided about yet; at most 100,000, see `dropOccurrencesBeyond`. Numbers are given under the lock of all batches, so a lower one never appears later.
-  // `timestamp_ms`: when it happened; of a device that is offline since when. `noted_ms`: when the service knew it.
-  // `object_id`: approval, enrolment code, or serial of the certificate; `user_id`: who asked for it or decided. `ends_ms`: when
-  // the approval's waiting or the certificate ends. `after_s`: of an absence, see there.
+  // Occurrences that rules have not decided; at most 100,000, see `dropOccurrencesBeyond`. Numbers are given under the lock of
+  // all batches, so a lower one never appears later. `timestamp_ms`: when it happened; of a device that is offline since when.
+  // `noted_ms`: when the service knew it. `object_id`: approval, enrolment code, or serial of the certificate; `user_id`: who
+  // asked for it or decided. `ends_ms`: when the approval's waiting or the certificate ends. `after_s`: of an absence, see there.
   ddl(`CREATE TABLE occurrences (
     occurrence_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
@@ -160,8 +160,8 @@ export const occurrenceTables: readonly Statement[] = [
     ends_ms BIGINT,
     after_s BIGINT)`),
   ddl('CREATE INDEX occurrences_by_device ON occurrences (device_no)'),
-  // A device that has been offline since `since_ms`, for longer than the `after_s` seconds that rules of its account wait. The row
-  // stays until the device is back or no rule waits as long any more: each absence is noted once, by any of several processes.
+  // A device that has been offline since `since_ms`, for longer than the `after_s` seconds that rules of its account wait. The
+  // row stays until the device is back or no rule waits that long: each absence is recorded once, over several processes.
   ddl(`CREATE TABLE absences (
     device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
     after_s BIGINT NOT NULL,

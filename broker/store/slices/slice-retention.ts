@@ -1,5 +1,5 @@
-// Statements that remove a slice of the events: first it is hidden from all readers, then emptied in pieces short enough not to
-// delay other writers, then dropped. Until the first piece is removed it can be restored whole.
+// Statements that remove a slice of the events: it is hidden from all readers, emptied in pieces that do not delay other
+// writers, then dropped. Until the first piece is removed it can be restored whole.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { TimeSpan } from '../../core/events/event-spans.ts';
@@ -82,5 +82,5 @@ export function forgetSlice(sliceNo: number): Statement {
   return sql`DELETE FROM event_slices WHERE slice_no = ${sliceNo} AND state = 'dropping'`;
 }
 
-/** How many event numbers a closed slice has, including removed events. */
+/** Number of event numbers in a closed slice, including removed events. */
 export const numbersOf = ({ firstNo, endNo }: Slice): number => (endNo === null ? 0 : endNo - firstNo);

@@ -1,5 +1,5 @@
-// Merges streams of rows, each in the order of event time, into one. A stream is opened only when the rows before it were
-// read, so that the first page of a year costs no more than that of a day.
+// Merges streams of rows, each in the order of event time, into one. A stream is opened only after the rows before it
+// were read, so the first page of a year costs no more than a day's.
 
 /** Place of an event in a listing by event time; events of one millisecond follow in the order of arrival. */
 export interface EventKey {

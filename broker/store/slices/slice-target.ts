@@ -1,5 +1,5 @@
-// Where the events of a commit go, as cached by one process: the commit itself verifies it, and fails when another slice is open
-// by now. It must never be used beyond that commit.
+// Target slice of a commit, as cached by one process. The commit verifies it and fails when another slice is open. It must never
+// be used beyond that commit.
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { TimeSpan } from '../../core/events/event-spans.ts';

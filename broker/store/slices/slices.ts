@@ -1,5 +1,5 @@
-// The slices of the events for readers: which tables exist, which of them can hold an event, and a read of one that may be
-// dropped meanwhile. The list is read from the store each time: a commit before is never missed, whichever process made it.
+// The slices of the events for readers: existing tables, those that can hold an event, and reads of one that may be dropped
+// meanwhile. The list is read each time, so no process's earlier commit is missed.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { joinSpans, type TimeSpan } from '../../core/events/event-spans.ts';
@@ -61,7 +61,7 @@ export interface NumberSpan {
   readonly upTo: number;
 }
 
-/** The end of the next piece of a span of numbers: at most `most` that were given, and not one by one over those that never were. */
+/** End of the next piece of a span of numbers: at most `most` used ones; unused ranges are skipped. */
 export async function nextUpTo(db: Database, { after, upTo }: NumberSpan, most: number): Promise<number> {
   const end = after + most;
   if (end >= upTo) return upTo;

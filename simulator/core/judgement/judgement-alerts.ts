@@ -22,7 +22,7 @@ const routineCodes: ReadonlySet<number> = new Set([
   61_472, 61_477, 61_536, 61_714, 61_716, 61_717, 61_724, 4384,
 ]);
 
-/** Whether a record counts as an alert; crossings of zones do not. */
+/** True for a record that counts as an alert; crossings of zones do not. */
 export const isAlert = ({ statusCode }: Pick<ShownEvent, 'statusCode'>): boolean =>
   categoryOf.has(statusCode);
 
@@ -36,7 +36,7 @@ function counted(keys: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** What one list has more or less often than the other. */
+/** Differences in the number of entries of two lists. */
 function differences(what: string, listed: readonly string[], wanted: readonly string[]): readonly string[] {
   const [is, should] = [counted(listed), counted(wanted)];
   const words: string[] = [];
@@ -48,7 +48,7 @@ function differences(what: string, listed: readonly string[], wanted: readonly s
 }
 
 /**
- * What is wrong with the alerts of the account.
+ * Breaches in the alerts of the account.
  * @param records the alerts among the records of the run's vehicles, as the listing of the fleet gives them.
  * @param own the vehicles of the run.
  */
@@ -76,7 +76,7 @@ export function judgeAlerts(
   return words.map((text) => vehicleBreach('alertsWrong', '', text));
 }
 
-/** What a live stream showed of an event, by its vehicle and its id. */
+/** Sightings of an event on a live stream, by vehicle and id. */
 export interface StreamSight {
   /** How often it came. */
   times(deviceID: string, eventID: string): number;
@@ -86,7 +86,7 @@ export interface StreamSight {
   readonly devices: ReadonlyMap<string, StreamedDevice> | null;
 }
 
-/** Whether the stream must have shown an event: it is none of the routine, and was delivered while the vehicle was on the road. */
+/** True when the stream must have shown an event: it is not routine, and was delivered while the vehicle was on the road. */
 const isDue = ({ stopMs }: VehicleNotes, { code, ackedMs, storedMs, shown }: EventNote): boolean =>
   !routineCodes.has(code) && ackedMs !== null && shown > 0 && (stopMs === null || storedMs < stopMs);
 
@@ -104,7 +104,7 @@ export function judgeMessages(records: readonly ShownEvent[], sight: StreamSight
   });
 }
 
-/** What is wrong with a live stream: each event exactly once, over its interruptions. */
+/** Breaches of a live stream: it must show each event exactly once, over interruptions. */
 export function judgeStream(vehicles: Iterable<VehicleNotes>, sight: StreamSight): readonly Breach[] {
   const found: Breach[] = [];
   for (const vehicle of vehicles) {

@@ -1,5 +1,5 @@
-// Judges what a vehicle reported of its bus by the simulated world: speed, engine speed, odometer, fuel and number. A value may differ from the
-// world by what is written down here, and by no more. That the service shows what was sent is judged in `judgement-present.ts`. Pure.
+// Judges the reported bus values against the simulated world: speed, engine speed, odometer, fuel and number. All tolerances are
+// in this file. `judgement-present.ts` judges that the service shows the sent values. Pure.
 import { eventBreach } from '../ledger/breach.ts';
 import { delayedMs, isStruck, runSpan, type Span } from '../ledger/excuses.ts';
 import type { Breach, BusShown, VehicleNotes } from '../ledger/ledger-types.ts';
@@ -39,7 +39,7 @@ function reportsOf({ boots, beganUtcMs }: VehicleNotes): readonly BusReport[] {
   );
 }
 
-/** When the values of a report were read, UTC ms: earlier where the generator stood. */
+/** Reading time of a report's values, UTC ms: earlier if the generator stalled. */
 function readWithin(vehicle: VehicleNotes, { utcMs, storedUtcMs }: BusReport): Span {
   const lateMs = delayedMs(vehicle, { fromMs: utcMs, toMs: storedUtcMs });
   return { fromMs: utcMs - readMs - lateMs, toMs: storedUtcMs + momentMs };
@@ -63,7 +63,7 @@ function wrongValue(vehicle: VehicleNotes, report: BusReport): string | null {
   return `${bus.fuelPercent} % in the tank on the bus; there were ${least.toFixed(1)} to ${most.toFixed(1)} %`;
 }
 
-/** What is wrong with odometer and number, by what the world knows of the truck. */
+/** Breach of odometer or number against the world's truck. */
 function wrongTruck(vehicle: VehicleNotes, report: BusReport): string | null {
   const { truck, trace } = vehicle;
   const { bus } = report;
@@ -77,7 +77,7 @@ function wrongTruck(vehicle: VehicleNotes, report: BusReport): string | null {
   return `${bus.odometerKm} km on the odometer of the bus; it stood at ${least.toFixed(1)} to ${most.toFixed(1)} km`;
 }
 
-/** The first report of a vehicle whose values of the bus are not those of the world. */
+/** First report of a vehicle with wrong bus values. */
 export function judgeBus(vehicle: VehicleNotes): readonly Breach[] {
   const { deviceID } = vehicle;
   if (vehicle.trace.utcMs.length === 0) return [];

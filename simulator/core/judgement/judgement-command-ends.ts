@@ -1,5 +1,5 @@
-// Judges the end of each command: delivered to a connected vehicle, confirmed only with its relay, restored in the end, and shown by
-// the service as the relay is. Pure. The contacts of the simulated board are the truth by which the broker is judged.
+// Judges the end of each command: delivered to a connected vehicle, confirmed only with its relay, restored at the end, and shown
+// by the service like the relay. Pure. The contacts of the simulated board are the truth.
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import { recoveryMs, type Span, stalledMs } from '../ledger/excuses.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -11,7 +11,7 @@ const deliveryMs = 5000;
 interface Ordered {
   readonly command: CommandNote;
   readonly vehicle: VehicleNotes;
-  /** When the next command to the same relay was given; infinite: none was. */
+  /** Time of the next command to the same relay; infinite: none. */
   readonly nextMs: number;
 }
 
@@ -24,7 +24,7 @@ function isEnergised({ contacts }: VehicleNotes, feature: FeatureName, atMs: num
   );
 }
 
-/** Whether the relay was where the command wants it while the command was the newest, or moved there for it. */
+/** True when the relay was in the commanded state while the command was the newest, or moved there for it. */
 function hasRelay({ command, vehicle, nextMs }: Ordered): boolean {
   const { commandID, feature, requestedMs } = command;
   const energised = command.state === '1';
@@ -38,7 +38,7 @@ function hasRelay({ command, vehicle, nextMs }: Ordered): boolean {
   );
 }
 
-/** What of a span lies outside a fault and the time to recover from it. */
+/** Length of a span outside faults and their recovery times. */
 function without(span: Span, faults: readonly Span[]): readonly Span[] {
   return faults.reduce<readonly Span[]>(
     (left, { fromMs, toMs }) =>
@@ -77,7 +77,7 @@ const openEnd = ({ endState }: CommandNote): Finding => ({
   words: `its state at the end is ${endState ?? 'not known to the service'}`,
 });
 
-/** What is wrong with the end of one command; null: nothing. */
+/** Breach at the end of one command; null: none. */
 function endOf(of: Ordered, endMs: number): Finding | null {
   const { command, vehicle } = of;
   const { commandID, feature, state, endState } = command;
@@ -94,7 +94,7 @@ function endOf(of: Ordered, endMs: number): Finding | null {
   return words === null ? null : { kind: 'commandUndelivered', words: `${feature} ${state}: ${words}` };
 }
 
-/** Whether what moved the relay last may be on the vehicle only: it moved by itself when the run was over. */
+/** True when the last relay move may be unknown to the service: the relay moved by itself after the run. */
 function isLate({ contacts, stopMs }: VehicleNotes, feature: FeatureName): boolean {
   const last = contacts.findLast((contact) => contact.feature === feature);
   return last !== undefined && stopMs !== null && last.atMs >= stopMs && !last.token?.startsWith('drive:');
@@ -119,7 +119,7 @@ function judgeRelays(vehicle: VehicleNotes, last: ReadonlyMap<FeatureName, Comma
   });
 }
 
-/** What is wrong with the ends of commands and with the relays at the end. @param endMs when vehicles left the road, ms of the run. */
+/** Breaches in the ends of commands and in the final relay states. @param endMs when vehicles left the road, ms of the run. */
 export function judgeCommandEnds(ledger: Ledger, endMs: number): readonly Breach[] {
   const found: Breach[] = [];
   const newest = new Map<string, Map<FeatureName, CommandNote>>();

@@ -6,18 +6,17 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Breach, BreachKind, CommandNote, ContactNote, VehicleNotes } from '../ledger/ledger-types.ts';
 
 /**
- * How long the truth may already have changed when a restrictive contact closes (test/support/virtual/virtual-truth.ts): a sample of
- * the ignition is good for 1 s besides one reading, a fix for 2 s and its burst, and an order waits at most 1.5 s for the bus. Time
- * in which the generator stalled does not count: board, receiver and agent are one process, and an order that the agent has written
- * reaches the contact after the stall.
+ * The truth may have changed this long before a restrictive contact closes (test/support/virtual/virtual-truth.ts): a sample of
+ * the ignition is valid for 1 s and one reading, a fix for 2 s and its burst. An order waits at most 1.5 s for the bus. Stalls of
+ * the generator do not count: board, receiver and agent are one process, and a written order reaches the contact after the stall.
  */
 const latency = { ignitionMs: 1100, movingMs: 4000 } as const;
 /** Expiry travels in whole seconds. */
 const expiryMs = 1000;
 /**
- * A vehicle that takes a cut back because of what it sees meanwhile may find it on the wires already: the contact closes and is
- * opened again. The command is not carried out then, and is judged anew: this often in an hour and no more
- * (`interlockLimits.changesPerHour` of the agent). A lock that may have been open is never opened anew.
+ * A withdrawn cut may already be on the wires: the contact closes and is opened again. The command is then not carried out and is
+ * judged again, at most this often in an hour (`interlockLimits.changesPerHour` of the agent). A lock that may have been open is
+ * never opened again.
  */
 const cutClosingsMost = 6;
 
@@ -54,7 +53,7 @@ function judgeMotion(check: CommandCheck, contact: ContactNote): void {
   add(check, 'commandMoving', { commandID: null, words });
 }
 
-/** How long after the expiry of its command a contact moved, without stalls of the generator, ms. */
+/** Time between a command's expiry and the contact's move, without stalls of the generator, ms. */
 const lateMs = ({ vehicle }: CommandCheck, { expiresMs }: CommandNote, atMs: number): number =>
   atMs - expiresMs - stalledMs(vehicle, { fromMs: expiresMs, toMs: atMs });
 

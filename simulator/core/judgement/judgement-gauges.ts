@@ -1,18 +1,18 @@
-// Judges odometer and fuel level of a vehicle's records by the simulated world: the way that it truly drove, and what was in its tank. A
-// record may differ from the world by what is written down here, and by no more. Pure.
+// Judges odometer and fuel level of a vehicle's records by the simulated world: the true distance and tank level. All tolerances
+// are in this file. Pure.
 import { statusCodes, statusText } from '../../../src/core/events/status-codes.ts';
 import { eventBreach } from '../ledger/breach.ts';
 import { delayedMs, isStruck, runSpan, type Span, stalledMs } from '../ledger/excuses.ts';
 import type { Breach, EventNote, VehicleNotes } from '../ledger/ledger-types.ts';
 import { drivenAt, momentsWithin } from '../ledger/trace.ts';
 
-/** What one record shows, in the order in which the vehicle made them. */
+/** Reading of one record, in the vehicle's order. */
 interface Reading {
   readonly eventID: string;
   readonly code: number;
   /** The record's own time. */
   readonly utcMs: number;
-  /** When it was on the vehicle's disk: nothing in it is newer. */
+  /** Time of storing on the vehicle: nothing in it is newer. */
   readonly storedUtcMs: number;
   readonly hasPlace: boolean;
   /** Null: the record has none. */
@@ -31,7 +31,7 @@ function readingOf(
   of: { readonly beganUtcMs: number; readonly line: ShownLine | null },
 ): Reading | null {
   const { sent, code, isResent, storedMs } = note;
-  // What was sent with two times, or without a sure one, can't be laid beside the world.
+  // An event sent with two times, or an uncertain one, can't be compared.
   if (sent === null || isResent || !sent.isTimed || sent.timestampMs === null) return null;
   const { line, beganUtcMs } = of;
   return {
@@ -54,7 +54,7 @@ function readingsOf(vehicle: VehicleNotes, lines: readonly ShownLine[] | null): 
     notes.flatMap((note, at) => {
       const eventID = `${boot}:${at + 1}`;
       const line = shown?.get(eventID) ?? null;
-      // What the service does not have is reported as lost.
+      // Missing records are reported as lost elsewhere.
       if (note === undefined || (shown !== null && line === null)) return [];
       const reading = readingOf(eventID, note, { beganUtcMs, line });
       return reading === null ? [] : [reading];
@@ -81,19 +81,19 @@ const stalledMps = 5;
 /** Metres are whole on the vehicle, and an export has as many decimals. */
 const roundingM = 1.5;
 
-/** Whether nothing is judged in a span of UTC: receiver or clock were deceived, the board was gone, or no agent ran. */
+/** True when a span of UTC is not judged: receiver or clock were deceived, the board was lost, or no agent ran. */
 const isUnjudged = (vehicle: VehicleNotes, utc: Span): boolean =>
   isStruck(vehicle, ['position', 'hardware'], runSpan(vehicle, utc));
 
 const metres = (value: number): string => `${Math.round(value)} m`;
 
-/** When the odometer of a record was counted, UTC ms: later where the generator stood, which delays receiver and agent. */
+/** Counting time of a record's odometer, UTC ms: later if the generator stalled, which delays receiver and agent. */
 function countedWithin(vehicle: VehicleNotes, { utcMs, storedUtcMs }: Reading): Span {
   const lateMs = delayedMs(vehicle, { fromMs: utcMs, toMs: storedUtcMs });
   return { fromMs: utcMs - countedMs - lateMs, toMs: storedUtcMs + momentMs };
 }
 
-/** What is wrong with the growth of the odometer since an earlier record. */
+/** Breach of the odometer's growth since an earlier record. */
 function wrongGrowth(vehicle: VehicleNotes, from: Reading, to: Reading): string | null {
   const driven = (utcMs: number): number => drivenAt(vehicle.trace, utcMs);
   const grownM = ((to.odometerKm ?? 0) - (from.odometerKm ?? 0)) * 1000;
@@ -107,7 +107,7 @@ function wrongGrowth(vehicle: VehicleNotes, from: Reading, to: Reading): string 
   return `odometer ${to.odometerKm} km, ${metres(grownM)} more than in ${from.eventID}; the vehicle drove ${metres(leastM)} to ${metres(mostM)} meanwhile`;
 }
 
-/** What is wrong with a record by the one before it. */
+/** Breach of a record against the one before it. */
 function wrongStep(before: Reading | null, { odometerKm }: Reading): string | null {
   const beforeKm = before?.odometerKm ?? null;
   if (before === null || beforeKm === null || odometerKm === null) return null;
@@ -116,8 +116,8 @@ function wrongStep(before: Reading | null, { odometerKm }: Reading): string | nu
 }
 
 /**
- * The first record of a vehicle whose odometer is not that of the world: it is missing, went down, or grew otherwise than the way since the
- * first record that counts. After a fault of the receiver, the clock or the agent the growth counts anew; no fault lets it go down.
+ * First record of a vehicle with a wrong odometer: it is missing, fell, or its growth since the first record differs from the
+ * distance. A fault of receiver, clock or agent restarts the growth; no fault allows a fall.
  */
 export function judgeOdometer(vehicle: VehicleNotes, lines: readonly ShownLine[] | null): readonly Breach[] {
   const { deviceID, trace } = vehicle;
@@ -210,7 +210,7 @@ function wrongLevel(vehicle: VehicleNotes, reading: Reading): string | null {
   return `${statusText(code)} with ${percent(fuelLevel)} in the tank; there were ${percent(tank.least)} to ${percent(tank.most)}`;
 }
 
-/** What is wrong with a report on fuel that was filled or stolen. */
+/** Breach of a report on a refill or theft. */
 function wrongChange(vehicle: VehicleNotes, { code, utcMs, storedUtcMs }: Reading): string | null {
   const isRefill = code === statusCodes.FUEL_REFILL.code;
   if (!isRefill && code !== statusCodes.FUEL_THEFT.code) return null;

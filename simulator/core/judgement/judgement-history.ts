@@ -1,4 +1,4 @@
-// Judges the history of a vehicle over each way on which people read it, by the records of the fleet and by what the vehicle sent. Pure.
+// Judges the history of a vehicle, over each way of reading it, against the fleet's records and the sent events. Pure.
 
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { vehicleBreach } from '../ledger/breach.ts';
@@ -42,7 +42,7 @@ function otherRecord(
 const isNear = (text: string | undefined, value: number | null, most: number): boolean =>
   value === null ? text === '' : text !== '' && Math.abs(Number(text) - value) <= most;
 
-/** What a line of the export says otherwise than the vehicle. */
+/** Difference between a line of the export and the vehicle. */
 function wrongLine(
   line: Readonly<Record<string, string>>,
   sent: SentEvent,

@@ -1,5 +1,5 @@
-// Judges the present of a vehicle as the service shows it at the end - position, sensors, fuel, commands - by what it sent last, and
-// its sensors also by the terminals of the simulated board. Pure.
+// Judges the final state of a vehicle in the service (position, sensors, fuel, commands) against what it sent last, and sensors
+// also against the simulated board's terminals. Pure.
 import { vehicleBreach } from '../ledger/breach.ts';
 import { recoveryMs, stalledMs } from '../ledger/excuses.ts';
 import { type Fact, type FactKind, inputFacts, type WatchedInput, watchedInputs } from '../ledger/facts.ts';
@@ -9,7 +9,7 @@ import type { ShownCommand, ShownDevice, StreamedDevice, VehicleViews } from '..
 
 type Sent = SentEvent & { readonly timestampMs: number; readonly ackedMs: number | null };
 
-/** What the service has of a vehicle, by vehicle time; of one moment in the order of its numbers. What it lost is reported as that. */
+/** Events that the service has of a vehicle, by vehicle time, then number. Lost ones are reported elsewhere. */
 function sentOf({ boots }: VehicleNotes): readonly Sent[] {
   const isKnown = (note: EventNote | undefined): boolean =>
     note !== undefined && note.shown > 0 && note.sent?.timestampMs != null && !note.isResent;
@@ -29,7 +29,7 @@ function isSameHeading(a: number, b: number): boolean {
   return Math.min(turn, 360 - turn) <= 1;
 }
 
-/** Whether a vehicle sent this place for that second; several reports of one second may each be the last. */
+/** True when the vehicle sent this place for that second; each of several reports of a second may be the last. */
 const isSent = (device: StreamedDevice, sent: readonly Sent[]): boolean =>
   sent.some(
     ({ latitude, longitude, timestampMs, speedKmh, headingDeg }) =>
@@ -41,10 +41,10 @@ const isSent = (device: StreamedDevice, sent: readonly Sent[]): boolean =>
       isSameHeading(headingDeg, device.deviceLastValidHeading),
   );
 
-/** What is delivered so shortly before the end may be missing on the live stream, ms. */
+/** Events delivered this shortly before the end may be missing on the live stream, ms. */
 const streamMs = 5000;
 
-/** What the live stream said of a vehicle's place last. */
+/** Judges the live stream's last place of a vehicle. */
 export function judgeStreamed(vehicle: VehicleNotes, shown: StreamedDevice | undefined): readonly Breach[] {
   const { deviceID, stopMs } = vehicle;
   const sent = sentOf(vehicle);
@@ -109,7 +109,7 @@ const lostFacts = ({ boots }: VehicleNotes): ReadonlySet<number> =>
   );
 
 /**
- * How long a vehicle ran on sound hardware after `fromMs`, up to its end, ms: since the last fault of the hardware, without stalls of the
+ * Time that a vehicle ran on sound hardware from `fromMs` to its end, ms: since the last hardware fault, without stalls of the
  * generator.
  */
 function soundMs(vehicle: VehicleNotes, fromMs: number, stopMs: number): number {
@@ -208,8 +208,8 @@ function wrongCommands(
 }
 
 /**
- * What is wrong with the present of a vehicle and with the list of its commands.
- * @param of.isSameClock the service reads the clock of this machine; @param of.userID who asked for all commands.
+ * Breaches in the final state of a vehicle and in the list of its commands.
+ * @param of.isSameClock the service reads the clock of this machine; @param of.userID issuer of all commands.
  */
 export function judgePresent(
   ledger: Ledger,

@@ -6,12 +6,12 @@ import type { Breach, ShownEvent, VehicleNotes } from '../ledger/ledger-types.ts
 import type { ShownStop, ShownTrip, VehicleViews } from '../ledger/shown-views.ts';
 import { drivenAt, metresFrom, momentsWithin } from '../ledger/trace.ts';
 
-/** Besides 15 %: what the filters of a receiver add and take, and what is driven within the seconds at both ends, metres. */
+/** Tolerance besides 15 %, metres: the receiver's filters, and the distance driven in the seconds at both ends. */
 const lengthM = 80;
 const lengthShare = 0.15;
 /** Times of a report are whole seconds, and those of positions, ms. */
 const edgeMs = 2000;
-/** Metres driven outside of all trips that are no fault: a trip counts from 200 m on, and the last one may still be below that. */
+/** Allowed metres outside of trips: a trip counts from 200 m on, and the last one may still be shorter. */
 const missedM = 400;
 /** Doppler noise and rounding, km/h; and what a vehicle may have been faster between two positions. */
 const speedKmh = 8;
@@ -33,14 +33,14 @@ const spanOf = ({ startTime, endTime }: Pick<ShownTrip, 'startTime' | 'endTime'>
   toMs: endTime * 1000,
 });
 
-/** Whether the receiver or the clock was deceived in a span of UTC. */
+/** True when receiver or clock was deceived in a span of UTC. */
 const isDeceived = (vehicle: VehicleNotes, utc: Span): boolean =>
   isStruck(vehicle, ['position'], runSpan(vehicle, utc));
 
-/** How uncertain the moments at both ends of a span of UTC are, ms: a stall of the generator delays receiver and agent. */
+/** Uncertainty of both ends of a span of UTC, ms: a stall of the generator delays receiver and agent. */
 const edgeOf = (vehicle: VehicleNotes, utc: Span): number => edgeMs + delayedMs(vehicle, utc);
 
-/** How far a place is from where the vehicle was then; null: near enough, or it can't be judged. */
+/** Distance of a place from the vehicle's true place, as text; null: near enough, or not judged. */
 function awayText(vehicle: VehicleNotes, atS: number, latitude: number, longitude: number): string | null {
   const edge = ageMs + delayedMs(vehicle, { fromMs: atS * 1000, toMs: atS * 1000 + ageMs });
   const utc = { fromMs: atS * 1000 - edge, toMs: atS * 1000 + 1000 + edge };
@@ -113,7 +113,7 @@ function wrongTrip(vehicle: VehicleNotes, trip: ShownTrip, records: readonly Sho
     : null;
 }
 
-/** Whether the trips leave out what was driven between the first and the last position. */
+/** Breach when the trips omit distance between the first and the last position. */
 function missedWay(vehicle: VehicleNotes, { records, trips }: VehicleViews): string | null {
   const places = records.filter(({ isPositionValid }) => isPositionValid);
   const [first, last] = [places[0], places.at(-1)];

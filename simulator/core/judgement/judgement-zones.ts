@@ -1,5 +1,6 @@
-// Judges the crossings of a round geozone by where the vehicle truly was. A border is reported when the vehicle has been beyond it for the
-// dwell time, with the time and place of the first position beyond it. A zone that comes to a vehicle inside is no arrival. Pure.
+// Judges the crossings of a round geozone against the vehicle's true place. A border is reported when the vehicle has been beyond
+// it for the dwell time, with the time and place of the first position beyond it. A zone that comes to a vehicle inside is no
+// arrival. Pure.
 
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
@@ -14,9 +15,9 @@ export interface RoundZone extends Point {
 
 export interface ZoneViews {
   readonly zone: RoundZone;
-  /** When the vehicle held the zone at the latest, ms of the run; null: not known, so that it may miss a crossing. */
+  /** Latest time at which the vehicle held the zone, ms of the run; null: unknown, so it may miss a crossing. */
   readonly heldMs: number | null;
-  /** How long a vehicle must be beyond a border, ms. */
+  /** Dwell time beyond a border, ms. */
   readonly dwellMs: number;
   /** Records of this vehicle at borders of this zone, as the fleet's listings by status code have them, by time. */
   readonly crossings: readonly ShownEvent[];
@@ -63,7 +64,7 @@ function staysOf({ trace, beganUtcMs }: VehicleNotes, zone: RoundZone, leastMs: 
   return stays.filter(({ fromMs, toMs }) => toMs - fromMs >= leastMs);
 }
 
-/** Whether something kept the unit from knowing where it was. */
+/** True when a fault kept the unit from knowing its place. */
 function isExcused(vehicle: VehicleNotes, span: Span): boolean {
   return (
     isStruck(vehicle, ['hardware', 'position'], span) ||

@@ -46,7 +46,7 @@ export interface Judgement {
   /** Facts whose event was found, by kind. */
   readonly noticed: Readonly<Record<FactKind, number>>;
   readonly facts: Readonly<Record<FactKind, FactTally>>;
-  /** How long it took until their event was stored, ms. */
+  /** Time until their event was stored, ms. */
   readonly durableMs: readonly number[];
   /** Of panic presses: until the broker had it, while the link was up, ms. */
   readonly panicMs: readonly number[];
@@ -102,7 +102,7 @@ interface Tally {
 
 const describe = (fact: Fact): string => `${factRules[fact.kind].words} at ${seconds(fact.atMs)}`;
 
-/** How late a press came to the broker; what a link that was down took is not counted. */
+/** Delay of a press at the broker, without the time of a lost link. */
 function judgePanic(
   vehicle: VehicleNotes,
   fact: Fact,
@@ -127,13 +127,13 @@ function judgePanic(
   );
 }
 
-/** Why the hardware of a vehicle could not do its part then: broken on purpose, or the generator was late. Null: it could. */
+/** Excuse of a vehicle's hardware then: a planned fault, or a stall of the generator; null: none. */
 function hardwareExcuse(vehicle: VehicleNotes, of: Span): 'fault' | 'stall' | null {
   if (isStruck(vehicle, ['hardware'], of)) return 'fault';
   return vehicle.stalls.some((stall) => meets(stall, of)) ? 'stall' : null;
 }
 
-/** Whether a state began or ended too shortly before or after for an input to be sure to see it. */
+/** True when a state was too short for an input to be sure to see it. */
 function isBrief(vehicle: VehicleNotes, fact: Fact, inputsMs: number): boolean {
   const opposite = oppositeOf(fact.kind);
   const leastMs = briefMs(inputsMs);
@@ -161,7 +161,7 @@ function judgeTime(vehicle: VehicleNotes, fact: Fact, of: { event: Numbered; tal
   of.tally.breaches.push(eventBreach('mistimed', { deviceID, eventID, factNo: fact.no }, words));
 }
 
-/** Why a fact without its event is no breach; null: it is one. */
+/** Reason why a fact without its event is no breach; null: it is one. */
 function unjudgedReason(
   vehicle: VehicleNotes,
   fact: Fact,

@@ -1,5 +1,5 @@
-// How the commands of a run ended, by feature and state, and how long they took: until the contact of the relay moved, and until the
-// vehicle stored its report of the end. Pure.
+// Outcomes of a run's commands by feature and state, with their times: until the relay's contact moved, and until the vehicle
+// stored its final report. Pure.
 import {
   type CommandState,
   type FeatureName,
@@ -19,7 +19,7 @@ export interface CommandOutcome {
   readonly feature: FeatureName;
   readonly state: FeatureState;
   readonly requested: number;
-  /** How many ended in which state of the broker's ledger; `unread`: it was never asked. */
+  /** Number of commands by final state in the broker's ledger; `unread`: never read. */
   readonly ends: Readonly<Record<string, number>>;
   /** From the request to the first move of the relay, ms; null: none moved. */
   readonly relayMs: CommandTimes | null;

@@ -35,7 +35,7 @@ function placesOf({ boots }: VehicleNotes): readonly Place[] {
   return sorted.filter((_, at) => at % every === 0).map(({ place }) => place);
 }
 
-/** How far a place is from the straight way between two others, in degrees of latitude. */
+/** Distance of a place from the line between two others, in degrees of latitude. */
 function distanceDeg(place: Place, from: Place, to: Place): number {
   const squeeze = Math.cos((from.latitude * Math.PI) / 180);
   const toX = (to.longitude - from.longitude) * squeeze;
@@ -47,7 +47,7 @@ function distanceDeg(place: Place, from: Place, to: Place): number {
   return Math.hypot(x - part * toX, y - part * toY);
 }
 
-/** The places that a line needs so that none is left out further away than this (Douglas and Peucker 1973), without recursion. */
+/** Simplifies a line so that no omitted place is further away than this (Douglas and Peucker 1973), without recursion. */
 export function simplify(places: readonly Place[], withinDeg: number): readonly Place[] {
   const isKept = new Set([0, places.length - 1]);
   const spans: (readonly [first: number, last: number])[] = [[0, places.length - 1]];

@@ -7,10 +7,10 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** Inputs of a board that was gone are read anew some seconds after it is back. */
+/** Inputs of a lost board are read again some seconds after it is back. */
 export const recoveryMs = 15_000;
 
-/** Whether an excuse, with the time to recover from it, overlaps a span. */
+/** True when an excuse and its recovery time overlap a span. */
 export const meets = (excuse: Span, of: Span): boolean =>
   excuse.fromMs <= of.toMs && excuse.toMs + recoveryMs >= of.fromMs;
 
@@ -20,11 +20,11 @@ export const runSpan = ({ beganUtcMs }: VehicleNotes, { fromMs, toMs }: Span): S
   toMs: toMs - (beganUtcMs ?? 0),
 });
 
-/** Whether a fault of one of these kinds, with the time to recover from it, lies over a span of the run. */
+/** True when a fault of these kinds, with its recovery time, overlaps a span of the run. */
 export const isStruck = ({ excuses }: VehicleNotes, kinds: readonly Excuse['kind'][], of: Span): boolean =>
   excuses.some((excuse) => kinds.includes(excuse.kind) && meets(excuse, of));
 
-/** How long the generator stalled within a span, ms: nothing that runs in its process was done in that time. */
+/** Stall time of the generator within a span, ms: nothing in its process ran in that time. */
 export const stalledMs = ({ stalls }: Pick<VehicleNotes, 'stalls'>, { fromMs, toMs }: Span): number =>
   stalls.reduce(
     (sum, stall) => sum + Math.max(0, Math.min(stall.toMs, toMs) - Math.max(stall.fromMs, fromMs)),
@@ -34,6 +34,6 @@ export const stalledMs = ({ stalls }: Pick<VehicleNotes, 'stalls'>, { fromMs, to
 /** A stall so long ago may still delay receiver and agent. */
 const stallReachMs = 10_000;
 
-/** How much later receiver and agent may have been in a span of UTC because the generator stalled, ms. */
+/** Possible delay of receiver and agent in a span of UTC by stalls of the generator, ms. */
 export const delayedMs = (vehicle: VehicleNotes, { fromMs, toMs }: Span): number =>
   stalledMs(vehicle, runSpan(vehicle, { fromMs: fromMs - stallReachMs, toMs }));

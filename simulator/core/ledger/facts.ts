@@ -40,7 +40,7 @@ export type FactKind = keyof typeof factRules;
 export const placedFacts: ReadonlySet<FactKind> = new Set(['tow']);
 export const factKinds = Object.keys(factRules) as readonly FactKind[];
 
-/** Why a fact without its event is no breach: too late in the run, too short to be seen, under a fault of the hardware, in a stall. */
+/** Reasons why a fact without its event is no breach: too late in the run, too short, during a hardware fault, during a stall. */
 export const unjudgedReasons = ['late', 'brief', 'fault', 'stall'] as const;
 export type UnjudgedReason = (typeof unjudgedReasons)[number];
 
@@ -102,7 +102,7 @@ export const watchedCodes: ReadonlySet<number> = new Set(
   Object.values(inputFacts).flatMap(({ on, off }) => [factRules[on].code, factRules[off].code]),
 );
 
-/** What changed at the terminals; `before` null: the vehicle has just been started. */
+/** Changes at the terminals; `before` null: the vehicle has just started. */
 export function changesOf(before: Terminals | null, now: Terminals): readonly FactKind[] {
   return watchedInputs.flatMap((name) => {
     const { on, off, rest } = inputFacts[name];

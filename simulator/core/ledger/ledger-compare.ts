@@ -35,7 +35,7 @@ function wrongContent(note: EventNote, sent: SentEvent, record: ShownEvent): str
 
 function wrongOrder(vehicle: VehicleNotes, note: EventNote | undefined, record: ShownEvent): string | null {
   const { lastShown } = vehicle;
-  // What a vehicle sends twice with two times was stored with one of them, and only the service knows which.
+  // The service stored a repeated event with one of its two times, and only it knows which.
   const timestampMs = note?.sent?.timestampMs ?? null;
   const mine = note === undefined || note.isResent ? null : timestampMs;
   vehicle.lastShown = { timestamp: record.timestamp, timestampMs: mine, eventID: record.eventID };
@@ -62,7 +62,7 @@ function wrongReceipt(vehicle: VehicleNotes, note: EventNote, record: ShownEvent
 }
 
 /**
- * What is wrong with a record.
+ * Breaches of a record.
  * @param note undefined: the vehicle has no such event.
  * @param isSameClock the service reads the clock of this machine.
  */

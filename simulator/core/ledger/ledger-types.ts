@@ -174,11 +174,11 @@ export interface ContactNote {
   readonly atMs: number;
   readonly feature: FeatureName;
   readonly energised: boolean;
-  /** What the vehicle's log says it moved for, such as `drive:<commandID>`; null when by itself (`order-book.ts`). */
+  /** Cause of the move by the vehicle's log, such as `drive:<commandID>`; null when by itself (`order-book.ts`). */
   readonly token: string | null;
   /** The vehicle had reported before that the command of this token was carried out. */
   readonly wasConfirmed: boolean;
-  /** How long the vehicle has moved and had its ignition on; 0 when it does not. */
+  /** Time for which the vehicle has moved, or had its ignition on; 0: it does not. */
   readonly movingMs: number;
   readonly ignitionOnMs: number;
 }
@@ -195,18 +195,18 @@ export interface CommandNote {
   hasEnded: boolean;
 }
 
-/** What a vehicle has on its disk about a command: one of its events. */
+/** An event about a command on the vehicle's disk. */
 export interface CommandReport {
   readonly commandID: string;
   readonly state: CommandState;
   readonly storedMs: number;
 }
 
-/** What people at a vehicle did, and what its unit holds at the end. */
+/** Actions of people at a vehicle, and its unit's final state. */
 export interface CrewNotes {
   /** Messages to the fleet that the unit took, in their order. */
   readonly written: string[];
-  /** Whether each service code that was entered was right, in their order. */
+  /** Result of each entered service code, in order. */
   readonly entered: boolean[];
   /** Texts of the messages that the unit holds. */
   readonly held: string[];
@@ -261,7 +261,7 @@ export interface VehicleNotes {
   /** States of its relays as the service shows them at the end: `0` or `1`; absent: not asked. */
   readonly shownStates: Partial<Record<FeatureName, string>>;
   isUp: boolean;
-  /** What is stored from now on may stay on the vehicle; null: it runs. */
+  /** Events stored after this may stay on the vehicle; null: it runs. */
   stopMs: number | null;
   /** Of the record that the service returned last. */
   lastShown: { timestamp: number; timestampMs: number | null; eventID: string } | null;

@@ -1,5 +1,5 @@
-// The truth ledger of a run: every fact is numbered, every event that a vehicle has on disk is noted with its outcome, and
-// the records of the service are compared with them. Pure. Every excuse is on record.
+// The truth ledger of a run: it numbers every fact, records every event on a vehicle's disk with its outcome, and compares the
+// service's records with them. Pure. Every excuse is on record.
 import { busValuesOf } from '../../../src/core/events/bus-values.ts';
 import type { FeatureName, FleetEvent, TimeQuality } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
@@ -30,7 +30,7 @@ export const eventsMost = 5_000_000;
 export interface Ledger {
   addVehicle(deviceID: string): void;
   truck(deviceID: string, truck: TruckNotes): void;
-  /** Where a vehicle truly is, about once a second. @param atMs the same moment in ms of the run. */
+  /** True place of a vehicle, about once a second. @param atMs the same moment in ms of the run. */
   moment(deviceID: string, moment: TraceMoment, atMs: number): void;
   /** @returns the number of the fact within its vehicle. */
   fact(deviceID: string, kind: FactKind, atMs: number): number;
@@ -61,7 +61,7 @@ export interface Ledger {
   shown(record: ShownEvent, isSameClock: boolean): void;
   /** Events that must be delivered and that no acknowledgement has come for, over all vehicles. */
   waiting(): number;
-  /** When the event of that id was stored on the vehicle; null when it is not known. */
+  /** Storing time of an event on the vehicle; null when unknown. */
   storedMsOf(deviceID: string, eventID: string): number | null;
   breach(breach: Breach): void;
   counts(): LedgerCounts;
@@ -170,7 +170,7 @@ function vehicleIn({ vehicles, stalls }: Books, deviceID: string): VehicleNotes 
   return notes;
 }
 
-/** Whether what was stored then must be delivered before the run may end. */
+/** True when an event stored then must be delivered before the run may end. */
 const isDue = ({ stopMs }: VehicleNotes, storedMs: number): boolean => stopMs === null || storedMs < stopMs;
 
 /** The notes of a boot with one for each of these events. */

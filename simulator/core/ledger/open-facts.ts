@@ -1,4 +1,4 @@
-// Counts the facts whose event may still come: a run waits for them before it closes its vehicles, so that the last seconds are judged
+// Counts the facts whose event may still come. A run waits for them before it closes its vehicles, so the last seconds are judged
 // too. Pure; which event belongs to which fact is decided by the judgement.
 import { factRules } from './facts.ts';
 import type { VehicleNotes } from './ledger-types.ts';
@@ -20,7 +20,7 @@ function hasEvent({ boots }: VehicleNotes, code: number, fromMs: number): boolea
 }
 
 /**
- * How many facts until `of.endMs` have no event yet and time left for one.
+ * Number of facts until `of.endMs` without an event and with time left for one.
  * @param of.endMs when the actions ended; @param of.nowMs both ms of the run.
  */
 export function countOpenFacts(

@@ -4,7 +4,7 @@ import type { FeatureName } from '../../../src/core/events/event.ts';
 
 /** More orders than this do not wait for one relay: each takes the place of the one before it. */
 const ordersMost = 16;
-/** What moves a contact without an order; `input n` is the board's own wiring from an input to a relay. */
+/** Causes that move a contact without an order; `input n` is the board's link from an input to a relay. */
 const byItself = /^(power|flash end|input \d+)$/;
 
 interface Order {
@@ -24,18 +24,18 @@ export interface OrderBook {
   record(event: string, fields: Readonly<Record<string, unknown>>): void;
   /** The newest order to that side that may still be on the wires, or the cause itself; null: no order. */
   tokenOf(move: ContactMove): string | null;
-  /** Whether the agent has logged that the command of this order was carried out. */
+  /** True when the agent has logged that this order's command was carried out. */
   isConfirmed(token: string | null): boolean;
 }
 
 /**
- * An order to open may be given while the order to close that it takes back is on the wires: the contact closes for the older
- * one, and opens for the newer. Only what the agent read back after an order proves that none before it is left.
+ * An opening order may follow while the closing order that it withdraws is on the wires: the contact closes for the older and
+ * opens for the newer. Only a read-back after an order proves that no earlier one is left.
  */
 function afterDone(orders: readonly Order[], done: { token: string; outcome: unknown }): readonly Order[] {
   const at = orders.findLastIndex(({ token }) => token === done.token);
   if (at < 0) return orders;
-  // What the board did not get moves nothing; what was confirmed was the last on the wires, whatever came before it.
+  // A refused order moves nothing; a confirmed order was the last on the wires.
   if (done.outcome === 'refused') return orders.filter((_, index) => index !== at);
   return done.outcome === 'confirmed' ? orders.slice(at) : orders;
 }

@@ -1,4 +1,4 @@
-// What people read of a vehicle besides the listing of the fleet, as the service answers it. Types only.
+// The service's answers about a vehicle besides the listing of the fleet. Types only.
 import type { ShownEvent } from './ledger-types.ts';
 
 /** The members of a device that are compared. */
@@ -119,7 +119,7 @@ export interface ShownNotice {
   readonly longitude: number;
 }
 
-/** What the service says of the alerts of an account in the last 24 hours. */
+/** The service's answers about an account's alerts of the last 24 hours. */
 export interface AlertViews {
   /** Of all devices of the account. */
   readonly alerts: readonly ShownEvent[];

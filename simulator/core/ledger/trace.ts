@@ -1,5 +1,5 @@
-// Where a simulated vehicle truly was, how far it had driven and what was in its tank, once a second: the world by which records are judged.
-// Plain arrays, so that it travels between processes. Pure.
+// True place, distance and tank level of a simulated vehicle, once a second: records are judged against it. Plain arrays, so that
+// it travels between processes. Pure.
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 
 /** Numbers at one place of the arrays belong to one moment; moments ascend. */
@@ -112,7 +112,7 @@ function awayFrom(point: Point, from: Point, to: Point): number {
   return distanceM(point, near);
 }
 
-/** How far a point lies from the way along these moments, metres; null without one. */
+/** Distance of a point from the way along these moments, metres; null without moments. */
 export function metresFrom(point: Point, moments: readonly TraceMoment[]): number | null {
   let least: number | null = null;
   for (const [at, moment] of moments.entries()) {

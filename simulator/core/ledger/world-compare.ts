@@ -1,5 +1,5 @@
-// Compares what the service shows of a vehicle with where it truly was. The positions of a record come from a simulated receiver
-// through the agent's filters, so they may be off and late by what is written down here, and by no more. Pure.
+// Compares the service's records of a vehicle with its true place. Positions come from a simulated receiver through the agent's
+// filters; all tolerances are in this file. Pure.
 
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { vehicleBreach } from './breach.ts';
@@ -31,11 +31,11 @@ const carriedCodes: ReadonlySet<number> = new Set([
   statusCodes.GEOFENCE_DEPART.code,
 ]);
 
-/** Whether a report was decided so long after its time that the agent has no place for it: an engine that is judged by voltage. */
+/** True when a report was decided so late that the agent has no place for it: an engine judged by voltage. */
 const isDecidedLate = ({ beganUtcMs }: VehicleNotes, { code, storedMs }: EventNote, atMs: number): boolean =>
   code !== statusCodes.LOCATION.code && storedMs + (beganUtcMs ?? 0) - atMs > newestMs;
 
-/** Whether a record has no position although the vehicle knew where it was: it had one before, and nothing kept it from the next. */
+/** True when a record lacks a position that the vehicle had: it had one before, and nothing prevented the next. */
 function lacksPlace(vehicle: VehicleNotes, record: ShownEvent, span: Span): boolean {
   if (record.isPositionValid || vehicle.firstPlaceS === null) return false;
   if (record.timestamp - vehicle.firstPlaceS < oldestMs / 1000) return false;
@@ -45,7 +45,7 @@ function lacksPlace(vehicle: VehicleNotes, record: ShownEvent, span: Span): bool
   );
 }
 
-/** What is wrong with place, speed or time of a record; null: nothing, or it can't be judged. Records of a vehicle come by time. */
+/** Breach of a record's place, speed or time; null: none, or not judged. Records of a vehicle come by time. */
 export function wrongPlace(vehicle: VehicleNotes, note: EventNote, record: ShownEvent): string | null {
   const { trace, beganUtcMs } = vehicle;
   if (beganUtcMs === null || lateCodes.has(note.code)) return null;
@@ -79,7 +79,7 @@ const gapMs = 5000;
 /** A simulated receiver finds its satellites in half of this, ms. */
 const acquireMs = 10_000;
 
-/** What is left of a span when others, with the time to recover from them, are taken out. */
+/** A span without others and their recovery times. */
 function without(span: Span, others: readonly Span[]): readonly Span[] {
   return others.reduce<readonly Span[]>(
     (pieces, { fromMs, toMs }) =>

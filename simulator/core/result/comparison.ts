@@ -1,5 +1,5 @@
-// Two results side by side: each figure of both, and by how much it changed. What is better depends on the figure, so it judges only what
-// it is asked to. Pure.
+// Two results side by side: each figure of both, and its change. It judges only requested figures, as better depends on the
+// figure. Pure.
 import { nearestWord } from '../../../src/core/nearest-word.ts';
 import { type Figures, figureNames } from '../scenario/thresholds.ts';
 

@@ -1,15 +1,15 @@
-// What a run did not look at because it ended early, or because the service did not let it: such a run has proved nothing of that. Pure.
+// Checks that a run left out because it ended early or the service refused: it has proved nothing about them. Pure.
 import { formatCount } from '../text/number-text.ts';
 import type { StopSignal } from './stop-signal.ts';
 
 export interface Coverage {
   readonly interruptedBy: StopSignal | null;
-  /** How long actions went on, and how long the scenario is. */
+  /** Duration of the actions, and of the scenario. */
   readonly elapsedS: number;
   readonly durationS: number;
   /** Whether everything that people read was read back. */
   readonly hasViews: boolean;
-  /** Why it was not; null: it was, or a signal had ended the run before. */
+  /** Reason; null: it was read, or a signal had ended the run before. */
   readonly unreadReason: string | null;
 }
 

@@ -1,5 +1,5 @@
-// What a run must have observed to prove anything: connected vehicles, events, facts, commands. Without observations it could find no
-// breach either. Pure; the needs are data of the scenario.
+// Observations that a run needs to prove anything: connected vehicles, events, facts, commands. Without them it could find no
+// breach. Pure; the needs are data of the scenario.
 
 import type { FactKind } from '../ledger/facts.ts';
 import type { ExerciseResult } from '../scenario/exercises.ts';
@@ -20,7 +20,7 @@ export interface Expectation {
   readonly needed: number;
   readonly seen: number;
   readonly isMet: boolean;
-  /** Why it was not met, in the words of what was requested; empty where there are none. */
+  /** Reason why it was not met; empty where there is none. */
   readonly detail: string;
 }
 

@@ -1,5 +1,5 @@
-// What a run did not look at, as data: checks without anything to look at, kinds of facts and faults that did not come, and what was left
-// out. Pure; the sentences are those of the report.
+// Omissions of a run as data: checks without input, kinds of facts and faults that did not occur, skipped parts. Pure; the report
+// has the sentences.
 import {
   type FactKind,
   type FactTally,
@@ -73,7 +73,7 @@ const finalChecks = [
   'reportsWrong',
 ] as const;
 
-/** What exercises look at; groups and secrets are access, which is tried without them too. */
+/** Checks by exercises; groups and secrets are access, which is tried without them too. */
 const exerciseChecks = {
   settings: 'settingsWrong',
   zones: 'zonesWrong',

@@ -12,7 +12,7 @@ export type Outcome = 'passed' | 'failed' | 'incomplete';
 export interface Verdict {
   readonly outcome: Outcome;
   readonly sentence: string;
-  /** Why it failed, or what an incomplete run found and did not look at; empty when it passed. */
+  /** Reasons of a failure, or findings and omissions of an incomplete run; empty when it passed. */
   readonly reasons: readonly string[];
 }
 
@@ -75,7 +75,7 @@ interface Judged {
   readonly ramp: RampResult | null;
 }
 
-/** What was measured, with the unit in which a threshold states it. */
+/** The measured value with the unit of its threshold. */
 export function formatMeasured({ name, value }: Pick<ThresholdResult, 'name' | 'value'>): string {
   if (value === null) return 'not measured';
   return `${formatNumber(value)}${isLatencyFigure(name) ? ' ms' : name === 'events.rate' ? ' a second' : ''}`;
@@ -105,7 +105,7 @@ function reasonsOf(run: Judged): readonly string[] {
   ];
 }
 
-/** A signal leaves a run incomplete whatever it found: what was on its way may look lost. */
+/** A run that a signal ended is incomplete, not failed: events on their way may look lost. */
 export function outcomeOf(run: Judged): Outcome {
   if (run.isPassed) return 'passed';
   const isUnseen = (run.notLookedAt ?? []).length > 0 && reasonsOf(run).length === 0;

@@ -18,7 +18,7 @@ export interface PlannedCommand {
 
 type Commanding = Pick<Scenario, 'commands' | 'phases'>;
 
-/** The next moment, ms of the run, and whether a command is given then: none is while the rate is zero. */
+/** The next moment, ms of the run, and if it gives a command: none while the rate is zero. */
 export function nextCommand(
   { commands, phases }: Commanding,
   draw: CommandDraw,

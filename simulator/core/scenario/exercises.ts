@@ -1,5 +1,5 @@
-// What a run does with its account besides watching vehicles: each exercise changes something as people do, and is judged by what comes of
-// it on the road, at the unit and in what others read.
+// Exercises of a run with its account: each changes something as people do. It is judged by the effects on the road, at the unit
+// and for other readers.
 
 export const exerciseNames = [
   'settings',

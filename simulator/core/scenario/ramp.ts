@@ -1,5 +1,5 @@
-// A ramp: load that grows in steps until a threshold fails, and its knee: the last good step, the first bad one with the thresholds that
-// failed, and whether the generator itself was the limit. Pure; a step that was not measured is never good.
+// A ramp: load grows in steps until a threshold fails. Its knee is the last good step, the first bad one with its failed
+// thresholds, and a mark if the generator was the limit. Pure; an unmeasured step is never good.
 import { countOf } from '../text/number-text.ts';
 import type { Phase, Ramp } from './scenario-schema.ts';
 import { type Figures, judgeThresholds } from './thresholds.ts';
@@ -26,7 +26,7 @@ export interface Knee {
   readonly firstBad: RampStep | null;
   /** The generator was late or full in the first bad step: the system may bear more than this. */
   readonly isGenerator: boolean;
-  /** Where it lies; `unknown`: the run ended before a step was measured. Older results do not say it. */
+  /** Place of the knee; `unknown`: the run ended before a step was measured. Absent in older results. */
   readonly place?: 'within' | 'below' | 'above' | 'unknown';
   readonly words: string;
 }
@@ -107,6 +107,6 @@ export function kneeOf(of: Ramp['of'], steps: readonly RampStep[]): Knee {
   return { ...found, place: lastGood === null ? without : within, words: wordsOf(of, found) };
 }
 
-/** Whether already the first step of the ramp was bad. */
+/** True when the first step of the ramp was bad. */
 export const isBelowRamp = (ramp: RampResult | null): boolean =>
   ramp !== null && ramp.knee.lastGood === null && ramp.knee.firstBad !== null;

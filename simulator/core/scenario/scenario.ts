@@ -35,7 +35,7 @@ interface SchemaError {
   readonly params: unknown;
 }
 
-/** What stands behind these names in the schema, or in a scenario: tables by key, lists by number. */
+/** Member behind these names in the schema or a scenario: tables by key, lists by number. */
 function memberAt(root: unknown, names: readonly string[]): unknown {
   return names.reduce<unknown>((at, name) => {
     if (Array.isArray(at)) return at[Number(name)];
@@ -188,7 +188,7 @@ function withRampPhases(scenario: Scenario): Scenario {
 
 /** Checks the value of a file and fills in defaults. */
 export function checkScenario(value: unknown): ScenarioVerdict {
-  // Default writes into what it is given.
+  // Default writes into its argument.
   const filled: unknown = Default(scenarioSchema, JSON.parse(JSON.stringify(value ?? {})));
   const errors = Errors(scenarioSchema, filled).flatMap((error) => textOf(error as SchemaError, filled));
   if (errors.length > 0) return { kind: 'faults', faults: errors };

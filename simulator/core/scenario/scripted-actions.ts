@@ -9,7 +9,7 @@ export interface ScriptedAction {
   readonly kind: ActionKind;
   /** Ms since the start of the run, as intended. */
   readonly atMs: number;
-  /** How long a button is held or a door stands open; 0 for actions with a fixed course. */
+  /** Duration of a held button or open door; 0 for actions with a fixed course. */
   readonly forMs: number;
 }
 

@@ -5,7 +5,7 @@ import { nearestWord } from '../../../src/core/nearest-word.ts';
 import { factKinds } from '../ledger/facts.ts';
 import { breachKinds } from '../ledger/ledger-types.ts';
 
-/** What a run measured; latencies in ms, `rate` in events a second, the rest are counts. */
+/** Measurements of a run; latencies in ms, `rate` in events a second, the rest are counts. */
 export type Figures = Readonly<Record<string, number>>;
 
 export interface Threshold {
@@ -27,9 +27,9 @@ export interface ThresholdResult extends Threshold {
 }
 
 /**
- * Latencies: from durable on the vehicle to acknowledged, of events that found their connection up all the time (`ingest`) and of those
- * that waited for one or met a fault of the link (`outage`); fact to disk; press to acknowledged; fact to seen over HTTP, connected all
- * the time; orders; the generator itself.
+ * Latencies: from durable on the vehicle to acknowledged, with the connection always up (`ingest`) or after waiting or a link
+ * fault (`outage`). Fact to disk; press to acknowledged; fact to seen over HTTP, connected all the time; orders; the generator
+ * itself.
  */
 export const latencyNames = [
   'ingest',

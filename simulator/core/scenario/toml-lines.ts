@@ -43,7 +43,7 @@ function after(line: string, before: Open): Open {
   return { depth, quotes };
 }
 
-/** Where the names lead, through the newest element of every list of tables on the way. */
+/** Path of the names, through the newest element of every list of tables. */
 function pathOf(names: readonly string[], elements: ReadonlyMap<string, number>): string {
   return names.reduce((path, name) => {
     const next = `${path}/${name}`;
@@ -52,7 +52,7 @@ function pathOf(names: readonly string[], elements: ReadonlyMap<string, number>)
   }, '');
 }
 
-/** Gives the line, from 1, of a place named by a JSON pointer, or of what it stands in; null where neither is in the text. */
+/** Gives the line, from 1, of a JSON pointer's place or of its parent; null where neither is in the text. */
 export function createLineFinder(text: string): (pointer: string) => number | null {
   const lines = new Map<string, number>();
   const elements = new Map<string, number>();

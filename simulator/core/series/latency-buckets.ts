@@ -1,5 +1,5 @@
-// Latencies counted in log-spaced buckets: of fixed size however many are recorded, and added without loss, so that the
-// counts of several processes can be merged. No percentile exceeds the greatest recorded value.
+// Latencies counted in log-spaced buckets, of fixed size for any number. Counts add without loss, so those of several
+// processes can be merged. No percentile exceeds the greatest recorded value.
 
 /** Counts of one moment; plain data, so that it can be sent to another process. */
 export interface LatencyCounts {

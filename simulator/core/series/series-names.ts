@@ -1,5 +1,5 @@
-// The columns of the time series, and how two values of each are merged: of two neighbouring moments when the resolution
-// is halved, and of two processes at the same moment. Data only.
+// The columns of the time series, and the merge of two values of each. Neighbouring moments merge when the resolution is
+// halved, processes at the same moment. Data only.
 
 /** Summed over time and over processes. Null in a bucket: not measured. */
 export const counterNames = [

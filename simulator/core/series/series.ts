@@ -1,6 +1,6 @@
-// The time series of a run: counters, gauges and latencies in buckets of one second, of which there are never more than a fixed
-// number: when they are full, the resolution is halved, so that a week fits too. Plain data, so that the series of several workers can be merged.
-// Pure: time comes in, ms of the run. A bucket without a measurement is null and not zero.
+// The time series of a run: counters, gauges and latencies in a fixed number of buckets of one second. When they are full the
+// resolution is halved, so a week fits. Plain data: the series of several workers can be merged. Pure: time comes in, ms of the
+// run. A bucket without a measurement is null and not zero.
 import {
   createLatencyCell,
   type LatencyCell,

@@ -1,4 +1,4 @@
-// A recording of real traffic without the people in it: lines of JSON, a head, one line an event, an end. Pure. Ids are keyed hashes
+// A recording of real traffic without personal data: lines of JSON, a head, one line an event, an end. Pure. Ids are keyed hashes
 // before they come here, times count from the first event, positions may be shifted as a whole, and nothing else is kept.
 import { AppError } from '../../../src/core/errors.ts';
 
@@ -165,7 +165,7 @@ export function createRecordingReader() {
   };
 }
 
-/** What each device sends and when, ms since the start; devices in the order in which they come first. */
+/** Events of each device with their times, ms since the start; devices by their first event. */
 export function scriptsOf(
   events: readonly RecordedEvent[],
   speed: number,

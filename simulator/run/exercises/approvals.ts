@@ -1,5 +1,5 @@
-// Cuts that need a second person: from the middle of the run on no cut goes with one. The asker and a user of today do not count as
-// the second; all further cuts of the run are approved by a user of long ago.
+// Cuts that need a second person: from the middle of the run on no cut passes with one. The asker and a user made today do not
+// count as the second; an old user approves all further cuts of the run.
 import { AppError } from '../../../src/core/errors.ts';
 import type { FeatureState } from '../../../src/core/events/event.ts';
 import { openService, type Service } from '../service/service.ts';
@@ -34,7 +34,7 @@ async function approve(service: Service, approvalID: string): Promise<string> {
   }
 }
 
-/** Records that a command was given, so that what the vehicle does of it is judged; an empty id is none. */
+/** Records a given command, so that its effects are judged; an empty id is none. */
 function give(
   { ledger, time, ttlS }: ExerciseContext,
   of: { readonly commandID: string; readonly deviceID: string; readonly state: FeatureState },

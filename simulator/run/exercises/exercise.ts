@@ -1,4 +1,4 @@
-// What exercises share: what they work with, how they wait, and what they find.
+// Shared by exercises: context, waiting and findings.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { vehicleBreach } from '../../core/ledger/breach.ts';
 import type { Ledger } from '../../core/ledger/ledger.ts';
@@ -42,7 +42,7 @@ export interface Outcome {
   readonly breaches: readonly Breach[];
 }
 
-/** What is known when all vehicles are off the road. */
+/** Facts known when all vehicles are off the road. */
 export interface Ends {
   /** With the notes of all vehicles. */
   readonly ledger: Ledger;

@@ -1,4 +1,4 @@
-// Messages both ways: what a user writes is at the unit once, and what a driver writes is with the users once.
+// Messages both ways: a user's message reaches the unit once, a driver's the users once.
 import type { VehicleNotes } from '../../core/ledger/ledger-types.ts';
 import { createFindings, type Exercise, eventually, post, read } from './exercise.ts';
 

@@ -57,7 +57,7 @@ function wrongPace(
     : `${positions} positions in ${Math.round(spanS)} s of driving; it was told to report one every ${movingS} s`;
 }
 
-/** Whether it reports as its settings say, on each longer drive since. */
+/** Checks the pace of reports on each longer drive since the change. */
 function lookAtPace(
   findings: Findings,
   vehicle: VehicleNotes,
@@ -71,7 +71,7 @@ function lookAtPace(
   }
 }
 
-/** Whether units hold what the service says that they hold. */
+/** Checks that units hold the settings that the service says. */
 async function lookAtUnits(findings: Findings, context: ExerciseContext, ledger: Ledger): Promise<void> {
   for (const { deviceID } of context.vehicles) {
     const vehicle = ledger.vehicles.get(deviceID);

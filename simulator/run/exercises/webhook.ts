@@ -1,4 +1,4 @@
-// A webhook of the simulator: it is given every alert of the fleet, signed, and again under the same id when it did not take it.
+// A webhook of the simulator: it gets every alert of the fleet, signed, and again under the same id after a refusal.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { alertKey } from '../../core/judgement/judgement-alerts.ts';
 import { stalledMs } from '../../core/ledger/excuses.ts';
@@ -39,7 +39,7 @@ interface Receiver {
   close(): void;
 }
 
-/** Takes what it is given, but for the first delivery: that one must come again. */
+/** Accepts every delivery but the first, which must come again. */
 export async function openReceiver({
   openHttpReceiver,
   clock,
@@ -88,12 +88,12 @@ function repeatedOf(received: readonly Received[]): readonly Received[] {
 }
 
 /**
- * An alert is delivered this long after its receipt at the latest, ms, without stalls of the generator: a failed attempt holds up its
- * target for 10 s, and an attempt whose broker was killed for 20 s.
+ * Latest delivery of an alert after its receipt, ms, without stalls of the generator. A failed attempt delays its target by 10 s,
+ * an attempt whose broker was killed by 20 s.
  */
 const lateMostMs = 45_000;
 
-/** How late a delivery was, ms. @param runMs time of the run at the monotonic time 0. */
+/** Delay of a delivery, ms. @param runMs time of the run at the monotonic time 0. */
 function latenessMs(
   { stalls }: Pick<Ledger, 'stalls'>,
   { body, utcMs, atMs }: Received,

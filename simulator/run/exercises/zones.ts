@@ -78,7 +78,7 @@ async function readCrossings({ access }: ExerciseContext): Promise<readonly Show
   return all.toSorted((one, other) => one.timestamp - other.timestamp);
 }
 
-/** Whether the service names the zones that hold the last place of a vehicle. */
+/** Checks that the service names the zones around a vehicle's last place. */
 async function wrongPresence(
   { access }: ExerciseContext,
   deviceID: string,

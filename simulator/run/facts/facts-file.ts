@@ -14,7 +14,7 @@ export interface FactLine {
   /** Whole ms of the run. */
   readonly atMs: number;
   readonly what: 'start' | 'road' | 'action' | 'command' | 'fault' | 'fact' | 'contact';
-  /** What of it: a kind of fact, action or fault, or the feature of a relay. */
+  /** Kind of the fact, action or fault, or the feature of a relay. */
   readonly kind: string;
   readonly [member: string]: string | number | boolean | null;
 }
@@ -38,7 +38,7 @@ function sorted(facts: readonly FactLine[]): readonly FactLine[] {
   );
 }
 
-/** What happened in the simulated world: facts, moves of relay contacts, commands, faults. */
+/** Occurred lines of the simulated world: facts, moves of relay contacts, commands, faults. */
 export function happenedFacts({ ledger, devices, faults }: RunWorld): readonly FactLine[] {
   const numbers = new Map(devices.map(({ deviceID, index }) => [deviceID, index + 1]));
   const ofVehicles = [...ledger.vehicles.values()].flatMap(({ deviceID, facts, contacts }) => {

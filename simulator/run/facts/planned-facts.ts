@@ -1,5 +1,5 @@
-// What the seed of a scenario plans for each vehicle: its start, what its driver does by the timetable of its route, actions, commands and
-// faults. It depends on nothing that a run measures.
+// The seed's plan for each vehicle: its start, its driver's timetable, actions, commands and faults. It depends on nothing that a
+// run measures.
 import { changesOf, type Terminals } from '../../core/ledger/facts.ts';
 import { createSeededEntropy, type SeededEntropy } from '../../core/random.ts';
 import { planCommands } from '../../core/scenario/command-plan.ts';
@@ -19,7 +19,7 @@ function terminalsAt(route: Route, tS: number): Terminals {
   return { ignition, cabinDoor, cargoDoor, panic: false, tamper: false, externalPower: true };
 }
 
-/** When the terminals change between two times of a timetable, to half a millisecond. */
+/** Time of a change at the terminals between two times of a timetable, to half a millisecond. */
 function changeS(route: Route, fromS: number, toS: number): number {
   const before = changesOf(null, terminalsAt(route, fromS)).join();
   let [low, high] = [fromS, toS];
@@ -31,7 +31,7 @@ function changeS(route: Route, fromS: number, toS: number): number {
   return high;
 }
 
-/** What the driver does between two times of the timetable; the first time with the states at the start. */
+/** The driver's actions between two times of the timetable; at the first time the states of the start. */
 function roadFacts(route: Route, of: { startS: number; forS: number }) {
   const { startS, forS } = of;
   let before = terminalsAt(route, startS);

@@ -70,7 +70,7 @@ function routeOf(
 export const entropyOf = (seed: SeededEntropy, index: number): SeededEntropy =>
   seed.stream(`vehicle ${index}`);
 
-/** Where a vehicle drives, where on its timetable it starts, and how its clock goes. */
+/** Route, start on the timetable and clock of a vehicle. */
 export function drawVehicle(
   scenario: Scenario,
   of: { readonly index: number; readonly entropy: SeededEntropy; readonly tracks: readonly Route[] },

@@ -1,5 +1,5 @@
-// The people at the vehicles of a worker: drivers who write and read messages, and those who enter a service code at the unit. What they
-// did and saw is noted in the ledger.
+// The people at the vehicles of a worker: drivers write and read messages, others enter a service code at the unit. The ledger
+// records their actions and observations.
 import type { Ledger } from '../../core/ledger/ledger.ts';
 import type { Fleet } from './fleet.ts';
 

@@ -79,7 +79,7 @@ export interface FleetOptions {
   readonly verifier: Verifier;
   /** Folder of the vehicles' disks; null: in memory. */
   readonly folder: string | null;
-  /** What light trackers send, by number; null: an event every so often. */
+  /** Events of light trackers, by number; null: periodic events. */
   readonly scripts: ReadonlyMap<number, readonly ScriptedEvent[]> | null;
   readonly version: string;
   readonly log: Pick<Log, 'warn'>;

@@ -1,5 +1,5 @@
-// What a fault does to the vehicles of one worker, and the excuse that it records in the ledger for each struck vehicle. Faults act on
-// simulated hardware, disk, link or the whole process, never inside the agent.
+// Effects of a fault on the vehicles of one worker, and its excuse in the ledger for each struck vehicle. Faults act on simulated
+// hardware, disk, link or the whole process, never inside the agent.
 import type { Cancel, Clock, MqttLink } from '../../../src/ports.ts';
 import type { Ledger } from '../../core/ledger/ledger.ts';
 import { isBusFault } from '../../core/scenario/scenario.ts';
@@ -36,7 +36,7 @@ const hardwareKinds: readonly FaultKind[] = [
 ];
 /** Faults of the receiver or of the clock: what a vehicle says of place and time may be wrong meanwhile. */
 const positionKinds: readonly FaultKind[] = ['gnss-tunnel', 'gnss-jam', 'gnss-spoof', 'clock-jump'];
-/** What the control units of a truck do wrong at a fault: [from its beginning, from its end]. */
+/** Faults of a truck's control units: [from its beginning, from its end]. */
 function busFaultsOf(
   kind: FaultKind,
   speedScale: number,

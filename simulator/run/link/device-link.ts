@@ -1,4 +1,4 @@
-// How a client of the simulator connects as one of its devices.
+// Connection options of a client as one of the simulator's devices.
 import type { MqttLinkOptions } from '../../../src/ports.ts';
 
 interface DeviceLogin {

@@ -1,4 +1,4 @@
-// Whether the broker lets a client in as a device, and whether it lets it stay.
+// Checks that the broker accepts a client as a device and keeps it.
 import type { MqttLink } from '../../../src/ports.ts';
 import type { Target } from '../service/broker-access.ts';
 import type { Provisioned } from '../service/provision.ts';

@@ -1,4 +1,4 @@
-// Begins and ends the faults of a run at their moments; faults can be added while it goes on. What a fault does is in
+// Begins and ends the faults of a run at their times; faults can be added meanwhile. Their effects are in
 // `vehicle-faults.ts` and `network.ts`.
 import type { Cancel, Clock } from '../../../src/ports.ts';
 import type { Fault } from '../../core/scenario/scenario-schema.ts';

@@ -1,5 +1,4 @@
-// How each vehicle reaches the broker: directly, or, where faults will strike its link, through a proxy shared by the vehicles with the
-// same faults.
+// Ways to the broker: direct, or through a proxy for vehicles with the same link faults.
 import { AppError } from '../../../src/core/errors.ts';
 import type { Cancel, Clock } from '../../../src/ports.ts';
 import type { SeededEntropy } from '../../core/random.ts';

@@ -31,7 +31,7 @@ export interface BrokerSight {
   readonly missed: number;
   /** Why the last one failed; '' when none did. */
   readonly reason: string;
-  /** What the broker has counted from the first read to the last. */
+  /** The broker's counters from the first read to the last. */
   readonly errors: BrokerErrors;
 }
 

@@ -1,4 +1,5 @@
-// Latencies and event loop delay of one interval of a run, such as a step of a ramp, beside those of the whole run. Of fixed size.
+// Latencies and event loop delay of one interval of a run, such as a step of a ramp, in addition to the whole run's. Of fixed
+// size.
 import { createHistogram } from 'node:perf_hooks';
 import type { Figures } from '../../core/scenario/thresholds.ts';
 import { type MeasuredName, measuredNames } from '../../core/scenario/thresholds.ts';

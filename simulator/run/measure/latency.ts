@@ -1,5 +1,5 @@
-// Latencies of a run in histograms of fixed size, and the event loop delay of the generator: figures of an overloaded generator measure
-// the generator and not the system.
+// Latencies of a run in histograms of fixed size, and the event loop delay of the generator: an overloaded generator measures
+// itself, not the system.
 import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Cancel, Clock } from '../../../src/ports.ts';
 import { type Figures, type LatencyName, latencyNames } from '../../core/scenario/thresholds.ts';

@@ -1,5 +1,5 @@
-// Records the time series of a run, each second: counts of the ledger, the state of the fleet, the generator's event loop delay, CPU
-// and memory, and the spans of faults. Of fixed size.
+// Records the time series of a run, each second: ledger counts, fleet state, the generator's loop delay, CPU and memory, and
+// fault spans. Of fixed size.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Cancel, Clock } from '../../../src/ports.ts';
 import type { LedgerCounts } from '../../core/ledger/ledger-types.ts';
@@ -22,7 +22,7 @@ interface RunSnapshot {
 }
 
 export interface Recorder {
-  /** Wraps latencies so that those of the series are recorded with their moment too. */
+  /** Wraps latencies: the series records them with their time. */
   wrap(latencies: Latencies): Latencies;
   /** Begins to record every second. */
   start(snapshot: () => RunSnapshot): void;

@@ -75,7 +75,7 @@ export function memoryText(result: Pick<RunResult, 'machine' | 'devices' | 'kind
     : `${mb < 0.1 ? `${(mb * 1024).toFixed(0)} KiB` : `${mb.toFixed(2)} MiB`} ${each[result.kind]}`;
 }
 
-/** What was compared of the account, and what was not. */
+/** Compared and omitted checks of the account. */
 const exerciseLines = ({ exercises }: Pick<RunResult, 'exercises'>): readonly string[] =>
   exercises.map(({ name, looked, reason }) =>
     looked > 0

@@ -48,7 +48,7 @@ export interface RunResult {
   readonly isPassed: boolean;
   /** The signal that ended the run early: such a run has not passed. Null: it was complete. */
   readonly interruptedBy: StopSignal | null;
-  /** What it did not look at: such a run has not passed. Empty: it was complete; absent in older results. */
+  /** Omissions of the run, which then has not passed. Empty: complete; absent in older results. */
   readonly notLookedAt?: readonly string[];
   readonly counts: LedgerCounts;
   readonly truth: Judgement['counts'];
@@ -61,7 +61,7 @@ export interface RunResult {
   readonly live: { readonly seen: number; readonly isCounted: boolean };
   readonly figures: Figures;
   readonly thresholds: readonly ThresholdResult[];
-  /** What had to be observed, and what was; empty for a run that a signal ended. */
+  /** Needed and made observations; empty for a run that a signal ended. */
   readonly expectations: readonly Expectation[];
   /** Null: a run without a ramp. */
   readonly ramp: RampResult | null;
@@ -71,14 +71,14 @@ export interface RunResult {
   readonly refusedCommands: { readonly count: number; readonly last: string };
   /** Cuts that needed the approval of a second user. */
   readonly approvals: CommandTally['approvals'];
-  /** What was done with the account, and how much was compared. */
+  /** Exercises with the account, and the number of comparisons. */
   readonly exercises: readonly ExerciseResult[];
   readonly failedStarts: { readonly count: number; readonly last: string };
   /** Texts for readers of the figures. */
   readonly warnings: readonly string[];
   /** The first of them; `truth` counts all. */
   readonly breaches: readonly Breach[];
-  /** How long actions went on: until the end, or until the run was stopped. */
+  /** Duration of the actions: to the end, or until the run was stopped. */
   readonly elapsedS: number;
   readonly series: SeriesColumns;
   /** Spans of the faults. */
@@ -113,7 +113,7 @@ export interface ResultInput {
   readonly interruptedBy: StopSignal | null;
   /** Null: the live stream may have left events out, and said so. */
   readonly streamSight: StreamSight | null;
-  /** Whether everything that people read was read back, and why it was not. */
+  /** True when all views were read back; else the reason. */
   readonly hasViews: boolean;
   readonly unreadReason: string | null;
   readonly failedStarts: RunResult['failedStarts'];
@@ -202,16 +202,16 @@ function isGood({ counts, truth, unjudged, thresholds, failedStarts, ...found }:
   return isProof && isTrue && isSeen && thresholds.every(({ isMet }) => isMet);
 }
 
-/** Whether the only fault of the run is a ramp that began too high. */
+/** True when the run's only fault is a ramp that began too high. */
 export const isOnlyBelowRamp = (result: RunResult): boolean => isGood(result) && isBelowRamp(result.ramp);
 
-/** Whether the only fault of the run is that it observed less than its scenario needs. */
+/** True when the run's only fault is too few observations for its scenario. */
 export const isOnlyTooSmall = (result: RunResult): boolean =>
   !isBelowRamp(result.ramp) &&
   result.expectations.some(isTooSmall) &&
   isGood({ ...result, expectations: result.expectations.filter((one) => !isTooSmall(one)) });
 
-/** Whether the files of the run's own broker are worth keeping. */
+/** True when the files of the run's own broker are worth keeping. */
 export const isWorthKeeping = ({ isPassed, interruptedBy, breaches }: RunResult): boolean =>
   !isPassed && (interruptedBy === null || breaches.length > 0);
 

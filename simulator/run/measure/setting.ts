@@ -1,4 +1,4 @@
-// Where a run took place and how to repeat it: machine, versions, command. Passwords in addresses are left out.
+// Setting of a run, to repeat it: machine, versions, command. Passwords in addresses are left out.
 import { arch, cpus, release, totalmem, type } from 'node:os';
 
 export interface RunSetting {

@@ -24,7 +24,7 @@ export interface OwnBroker {
   keyWithSecret(deviceID: string): Promise<{ readonly secret: string; readonly publicKey: string }>;
   /** From now on a user counts as one of long ago: the rule of the second person wants a day. */
   ageUser(userID: string): Promise<void>;
-  /** What is wrong with the chain of the audit log; null: nothing. */
+  /** Fault of the audit log's chain; null: none. */
   auditFault(): Promise<string | null>;
   /** Creates another account. @returns the login of its administrator. */
   createAccount(name: string): Promise<Login>;

@@ -1,5 +1,5 @@
-// Sends commands over HTTP at the planned moments: state 1 to a vehicle, and state 0 some time later, so that no run leaves a vehicle
-// cut off. A command that the service refuses is counted and not sent in another way.
+// Sends commands over HTTP at the planned moments: state 1 to a vehicle, and state 0 later, so no run leaves a vehicle cut off. A
+// refused command is counted and not sent in another way.
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import type { FeatureName, FeatureState } from '../../../src/core/events/event.ts';
 import type { Cancel, Clock } from '../../../src/ports.ts';
@@ -145,7 +145,7 @@ export function createCommandSender(options: CommandSenderOptions): CommandSende
       refused.last = messageOf(thrown);
     }
   };
-  /** Sends state 0 whatever became of the command, but never before its answer: a later cut would undo the restore. */
+  /** Sends state 0 after any outcome of the command, but never before its answer: a later cut would undo the restore. */
   const restore = async (key: string): Promise<void> => {
     const entry = open.get(key);
     if (entry === undefined || entry.isRestoring) return;

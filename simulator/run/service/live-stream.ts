@@ -1,5 +1,5 @@
-// The live stream of the account, read as an open console does: measures the time from an event's storing on the vehicle until it is
-// visible, and counts how often each event came, over interruptions and resumptions.
+// The live stream of the account, read as an open console does: it measures the time from an event's storing on the vehicle to
+// its visibility. It counts each event over interruptions and resumptions.
 import { messageOf } from '../../../src/core/errors.ts';
 import type { Cancel, Clock } from '../../../src/ports.ts';
 import type { StreamSight } from '../../core/judgement/judgement-alerts.ts';
@@ -13,7 +13,7 @@ export interface LiveStream {
   state(): { readonly seen: number; readonly reason: string };
   /** Resolves when nothing new has come for a moment; later than some seconds in any case. */
   settle(): Promise<void>;
-  /** What came of each event; null: the service said that it left some out, or they were too many to be counted. */
+  /** Sightings of each event; null: the service omitted some, or they were too many to count. */
   sight(): StreamSight | null;
   close(): void;
 }
@@ -141,7 +141,7 @@ export function watchLiveStream(options: LiveStreamOptions): LiveStream {
       lastMs = clock.monoMs();
       while (clock.monoMs() < Math.min(untilMs, lastMs + settledMs)) {
         await new Promise<void>((done) => void clock.after(100, done));
-        // What came while it was broken off comes when it is open again.
+        // Missed messages come when it is open again.
         if (!isOpen) lastMs = clock.monoMs();
       }
     },

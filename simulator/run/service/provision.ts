@@ -55,7 +55,7 @@ export async function provision(
 /** Names of devices in a text; of more, the first and the last. */
 const namesMost = 12;
 
-/** Which devices a run leaves at a broker, and how to delete them, for people. */
+/** Text for people: devices that a run leaves at a broker, and how to delete them. */
 export function leftText(http: string, ids: readonly string[]): string {
   const names = ids.length > namesMost ? `${ids[0]} ... ${ids.at(-1)}` : ids.join(', ');
   return `${countOf(ids.length, 'device')} of the run may be left at ${http}: ${names}

@@ -1,5 +1,5 @@
-// Reads back the records that the service holds of this run, page by page, into the ledger: everything that was stored since the run
-// began, whatever its timestamp, and the shown relay states of vehicles with commands or relay moves.
+// Reads the service's records of this run into the ledger, page by page: everything stored since its begin, with any timestamp.
+// It also reads the relay states of vehicles with commands or relay moves.
 import { featureNames } from '../../../src/core/events/event.ts';
 import { isAlert } from '../../core/judgement/judgement-alerts.ts';
 import type { Ledger } from '../../core/ledger/ledger.ts';

@@ -1,5 +1,5 @@
-// Reads at the end of a run whatever else people read of its vehicles than the listing of the fleet: history, exports, present, commands,
-// alerts and inbox. Of a large fleet some vehicles are read, evenly spread over it.
+// Reads all other views of its vehicles at the end of a run: history, exports, present, commands, alerts and inbox. Of a large
+// fleet some vehicles are read, evenly spread over it.
 import type { ShownEvent } from '../../core/ledger/ledger-types.ts';
 import type {
   AlertViews,

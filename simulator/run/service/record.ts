@@ -1,5 +1,5 @@
-// Records the traffic of an account from its HTTP service into a file without personal data. The key of the hashes is lost with the
-// process unless it is kept in a file; the recording gets its name only when it is complete.
+// Records the traffic of an account from its HTTP service into a file without personal data. The hash key is lost with the
+// process unless a file keeps it. The recording gets its name only when it is complete.
 import { createHmac } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { AppError } from '../../../src/core/errors.ts';

@@ -21,11 +21,11 @@ export interface ServiceCall {
   readonly isText?: boolean;
   /** A body that is not JSON. */
   readonly text?: { readonly mediaType: string; readonly content: string };
-  /** How long it is retried while the service is throttling or not available, ms; 60 s unless given, 0: never. */
+  /** Time of retries while the service is throttling or unavailable, ms; default 60 s, 0: never. */
   readonly retryForMs?: number;
-  /** How long nothing listening there is retried, ms; as long as the rest unless given. */
+  /** Time of retries without a listener, ms; default as above. */
   readonly absentForMs?: number;
-  /** How long an answer may take, ms; two minutes unless given. */
+  /** Time limit of an answer, ms; default two minutes. */
   readonly answerMs?: number;
 }
 

@@ -1,5 +1,5 @@
 // One worker: some vehicles of the fleet with their network, faults and ledger, in one process. It takes instructions, reports
-// latencies, and returns its ledger notes at the end; it runs the same in the main process or in a process of its own.
+// latencies, and returns its ledger notes at the end, equally in the main process or a separate one.
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import { createLedger, eventsMost } from '../../core/ledger/ledger.ts';
 import type { LedgerCounts, LedgerNotes, Sighting, VehicleNotes } from '../../core/ledger/ledger-types.ts';
@@ -39,7 +39,7 @@ export interface WorkerSetup {
   readonly linkShares: readonly number[];
   /** Where vehicles keep their disks; null: in memory. */
   readonly folder: string | null;
-  /** What light trackers send, by number; null: an event every so often. */
+  /** Events of light trackers, by number; null: periodic events. */
   readonly scripts: ReadonlyMap<number, readonly ScriptedEvent[]> | null;
   readonly version: string;
 }
@@ -98,8 +98,8 @@ export const emptyStatus: WorkerStatus = {
 };
 
 /**
- * Whether the link was down or under a fault between `fromMs` and `nowMs`: such a latency measures the outage and not the connected
- * system.
+ * True when the link was down or under a fault between `fromMs` and `nowMs`: such a latency measures the outage, not the
+ * connected system.
  */
 function wasHeldUp({ ups, excuses }: VehicleNotes, fromMs: number, nowMs: number): boolean {
   const lastUpMs = ups.findLast((upMs) => upMs <= nowMs) ?? fromMs;

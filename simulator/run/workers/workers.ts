@@ -1,5 +1,5 @@
-// All workers of a run as one: forwards instructions to each, sums what they count, and merges their notes into the ledger of the run
-// at the end. A single worker runs in this process; several have a process each.
+// All workers of a run as one: it forwards instructions, sums counters, and merges the notes into the run's ledger at the end. A
+// single worker runs in this process; several have a process each.
 import type { Cancel } from '../../../src/ports.ts';
 import type { Ledger } from '../../core/ledger/ledger.ts';
 import type { LedgerCounts } from '../../core/ledger/ledger-types.ts';

@@ -23,8 +23,8 @@ export interface DatabaseOptions {
 /** Bytes of a page of a new SQLite file. */
 const pageSize = 4096;
 /**
- * 64 MB of log. A commit of events changes some rows of every vehicle that speaks, so with SQLite's 4 MB every second or third
- * commit would copy the same pages into the database, and wait for the disk twice.
+ * 64 MB of log. A commit changes rows of every sending vehicle. With SQLite's 4 MB every second or third commit would copy the
+ * same pages into the database and wait for the disk twice.
  */
 const checkpointPages = 16_000;
 /** With a long history an event touches pages all over its indexes. */
@@ -66,8 +66,8 @@ export interface HeldDatabase {
 }
 
 /**
- * Keeps others off a database while this program works on it: by a lock on an SQLite file and beside it, by a lock at a
- * PostgreSQL server, where several programs that hold it `shared` may work together.
+ * Locks a database for this program: by locks on an SQLite file and beside it, or by a lock at a PostgreSQL server, which
+ * several programs may hold `shared`.
  * @throws AppError `config` when another program has it, `storage`.
  */
 export async function holdDatabase(

@@ -34,7 +34,7 @@ interface Prepared {
   readonly order: readonly number[];
 }
 
-/** Which statements the server has prepared, and those that it may have. */
+/** Statements that the server has prepared, and those that it may have. */
 interface PreparedNames {
   readonly byText: Map<string, Prepared>;
   /** Names to deallocate with the next pipeline: it is unknown whether the server has them. */

@@ -1,8 +1,8 @@
-// Maps faults of a PostgreSQL server to `AppError`. A server repeats values in its messages; personal data must reach
-// neither an answer nor a log, so for faults about data only the code and the names of tables are given.
+// Maps faults of a PostgreSQL server to `AppError`. A server repeats values in its messages, and personal data must reach
+// neither answers nor logs. So faults about data carry only the code and table names.
 import { AppError, type ErrorExtras } from '../../core/errors.ts';
 
-/** What became of a piece of work that did not end well. */
+/** Outcome of failed work. */
 export type FaultKind =
   /** The server refused it; nothing of it was written. */
   | 'refused'

@@ -1,4 +1,4 @@
-// What a PostgreSQL server says of itself to an operator: size of the database, archiving of its log, and the programs that hold it.
+// Figures of a PostgreSQL server for its operator: size of the database, archiving of its log, and the programs that hold it.
 // Every role may read it.
 import type { Database, Row } from '../../ports.ts';
 import { holdLock } from './postgres-hold.ts';

@@ -1,6 +1,6 @@
-// Holds a PostgreSQL database for one program, or for several cooperating ones, while the program lives: an advisory
-// lock of a session, which the server releases when the session ends, also after kill -9. It must never count as held
-// once the server may have given it to another.
+// Holds a PostgreSQL database for one program, or for several cooperating ones, by an advisory lock of a session. The
+// server releases it when the session ends, also after kill -9. It must never count as held once the server may have
+// given it to another.
 import { AppError } from '../../core/errors.ts';
 import type { Connection } from './postgres-connection.ts';
 import type { PostgresSessions } from './postgres-sessions.ts';
@@ -16,7 +16,7 @@ export interface HoldOptions {
   readonly mode: HoldMode;
   /** Called once when another program took it while the server was away: this one must end. */
   readonly onLost: (error: AppError) => void;
-  /** How long it waits for a predecessor that is ending, in ms. */
+  /** Wait for an ending predecessor, in ms. */
   readonly waitMs?: number;
 }
 

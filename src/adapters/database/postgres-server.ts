@@ -23,7 +23,7 @@ export interface PostgresEnvironment {
   readonly PGPASSFILE?: string | undefined;
 }
 
-/** Where the URL leads, as a password file names it. */
+/** Target of the URL, as a password file names it. */
 interface Target {
   readonly host: string;
   readonly port: string;
@@ -128,7 +128,7 @@ export const serverQuestion = `SELECT current_setting('server_version_num') AS v
   current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS full_page_writes, pg_is_in_recovery() AS is_standby`;
 
-/** How a session is set up. A shorter time-out for statements is no protection for a batch; that is the adapter's. */
+/** Settings of a session. A shorter time-out for statements is no protection for a batch; that is the adapter's. */
 export function sessionSettings(of: {
   readonly isReader: boolean;
   readonly statementMs: number;
@@ -155,7 +155,7 @@ export function sessionSettings(of: {
 /** The oldest version that this is tried with in mind; older ones get no more repairs (PostgreSQL, versioning policy). */
 const oldestVersion = 130_000;
 
-/** Why a server cannot be used at all; null when it can. */
+/** Reason why a server cannot be used; null when it can. */
 export function faultOfServer(row: Row): string | null {
   if (Number(row['version']) < oldestVersion) return 'the server is older than PostgreSQL 13';
   if (row['encoding'] !== 'UTF8')

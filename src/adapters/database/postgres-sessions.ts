@@ -18,7 +18,7 @@ export interface SessionOptions {
   readonly environment?: PostgresEnvironment;
   /** How long one statement may run, in ms. */
   readonly statementMs?: number;
-  /** How long work waits for a server that is away, in ms; then it is refused. */
+  /** Work waits this long for an unreachable server, in ms, and is then refused. */
   readonly patienceMs?: number;
 }
 

@@ -1,7 +1,6 @@
-// Database over PostgreSQL. One writing connection keeps the order of batches, a few reading ones answer queries. A batch
-// is one transaction under one lock of the whole store, so that writers of all processes follow each other as they do in
-// SQLite, and event numbers become visible in their order. What is promised when a connection breaks: a batch that was
-// refused was not written, and one that was written is not refused.
+// Database over PostgreSQL. One writing connection keeps the order of batches, a few reading ones answer queries. A batch is one
+// transaction under one lock of the whole store: writers of all processes are serialized as in SQLite, and event numbers become
+// visible in order. Promise when a connection breaks: a refused batch was not written, and a written one is not refused.
 import { randomUUID } from 'node:crypto';
 import { AppError, unknownOutcome } from '../../core/errors.ts';
 import { toPostgresDdl } from '../../core/postgres-ddl.ts';
@@ -25,7 +24,7 @@ const readersDefault = 6;
 const waitingMost = 5_000_000;
 /** Tries of one batch, of which nothing was written before. */
 const triesMost = 5;
-/** How long the outcome of a commit that was not answered is looked for. */
+/** Time limit of the look-up of an unanswered commit. */
 const inquiryMs = 30_000;
 const retryMs = 100;
 /** The same in every process on every database; the lock is one database's. */
@@ -44,9 +43,8 @@ const impatient = [plain("SET LOCAL lock_timeout = '100ms'")];
 const isLoneDrop = (batch: readonly Statement[]): boolean =>
   batch.length === 1 && /^\s*DROP\s+TABLE\b/i.test(batch[0]?.sql ?? '');
 
-// The number of a writer's newest batch stands in the batch itself: a writer that lost the answer of a commit finds it there, or
-// finds that the batch was not written. The server's own numbers of transactions would not do: after a crash it gives those
-// that had not reached its disk to others.
+// Each batch stores its writer's number: a writer that lost the answer of a commit finds it, or finds that the batch was not
+// written. The server's transaction numbers would not do: after a crash it reuses those that had not reached its disk.
 const createMarks = plain(`CREATE TABLE IF NOT EXISTS store_writers (
   writer TEXT NOT NULL PRIMARY KEY, batch_no BIGINT NOT NULL, opened_at TIMESTAMPTZ NOT NULL DEFAULT now())`);
 /** Of writers that ended without closing. */
@@ -95,7 +93,7 @@ function conflictIn(batch: readonly Statement[], results: readonly WriteResult[]
 }
 
 /**
- * @param seal the last statement, whose answer is not needed.
+ * @param seal the last statement; its answer is not needed.
  * @param noticeFor the statement that notifies others of the commit; null: none is needed.
  */
 async function tryBatch(

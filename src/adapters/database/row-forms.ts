@@ -6,7 +6,7 @@ const writers: Readonly<
   Record<RowForm['of'], (rows: readonly (readonly SqlValue[])[], form: RowForm) => Row>
 > = { events: writeEventTexts };
 
-/** The one row that stands for these, whose values are in the order of the statement's columns. */
+/** One row for these, with values in the order of the statement's columns. */
 export function formed(rows: readonly (readonly SqlValue[])[], form: RowForm): Row {
   return writers[form.of](rows, form);
 }

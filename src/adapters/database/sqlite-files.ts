@@ -1,6 +1,6 @@
-// The files of an open SQLite database by inode, because names prove nothing: a file can be removed, moved, replaced or written over
-// under a running process, and one file can have several names. What was committed to a file that has lost its name ends with the
-// process, so such a commit must never be acknowledged.
+// Watches the files of an open SQLite database by inode: a file can be removed, moved, replaced or overwritten under a running
+// process, and can have several names. Commits to a file without its name are lost with the process, so they must never be
+// acknowledged.
 import { spawnSync } from 'node:child_process';
 import {
   closeSync,
@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { AppError, codeOf, filesGoneCode, messageOf } from '../../core/errors.ts';
 
-/** Files of a database in WAL mode, by what stands behind its name (SQLite, "Write-Ahead Logging", 2.3). */
+/** Files of a database in WAL mode, by suffix (SQLite, "Write-Ahead Logging", 2.3). */
 const suffixes = ['', '-wal', '-shm'] as const;
 
 interface Inode {
@@ -57,7 +57,7 @@ function descriptorOf({ dev, ino }: Inode): number | null {
 
 const removed = 'removed or moved';
 
-/** What a person must do, with the commands that save what the process still has open. */
+/** Remedy for a person, with commands that save the files still open in the process. */
 function remedyOf(path: string, { became }: Fault, state: Saving): string {
   if (state.isSaved)
     return 'What the file held was written into the database. Restart this program; it stores nothing until then.';
@@ -90,7 +90,7 @@ function headOf(fd: number): Buffer {
   return head.subarray(0, readSync(fd, head, 0, headerBytes, 0));
 }
 
-/** Whether it is the header of a database, and how that is written: 2 with a write-ahead log (SQLite, "Database File Format", 1.3.3). */
+/** Write version of a database header, 2 with a write-ahead log (SQLite, "Database File Format", 1.3.3); null: no header. */
 const formatOf = (head: Buffer): number | null =>
   head.length === headerBytes && head.toString('latin1', 0, 15) === 'SQLite format 3'
     ? (head[18] ?? null)
@@ -128,7 +128,7 @@ export function needOwnLog(path: string, descriptor: number | null): void {
 export interface FileWatch {
   /** @throws Error of the code `FILES_GONE` unless each file that was opened is still the one at its path. */
   check(): void;
-  /** True when the log was lost, what it held is in the database, and a new connection can go on. */
+  /** True when the log was lost, its contents are in the database, and a new connection can continue. */
   isSaved(): boolean;
 }
 
@@ -188,7 +188,7 @@ export function watchFiles(path: string, descriptor: number | null, saveLog: () 
       // Looked at twice: another process may just write the page of the header.
       const fault = faultNow() && faultNow();
       if (fault === null) return;
-      // Where another process has begun a log or an index of its own, the two must not be mixed.
+      // The lost log must not be mixed with a log or index that another process has begun.
       const isLogLost =
         fault.became === removed &&
         (fault.suffix === '-wal' || (fault.suffix === '-shm' && overwritten() === null));
@@ -221,8 +221,8 @@ export function mountPoints(): readonly string[] {
 }
 
 /**
- * Refuses a file that has several names: its log goes by name, so under another name its newest commits are missing, and two
- * programs would write it at once.
+ * Refuses a file with several names: its log depends on the name, so under another name its newest commits are missing, and two
+ * programs could write at once.
  * @throws AppError `config`.
  */
 export function needOneName(real: string): void {
@@ -279,8 +279,8 @@ export function lockInode(real: string, busy: () => AppError): number | null {
 }
 
 /**
- * What a read-only connection must open so that no byte of the database, of its log or beside them changes: the file itself, when it
- * has no log or its service runs; else it is to be copied first, as SQLite would replay the log and leave files.
+ * True when a read-only connection may open the file itself: it has no log, or its service runs. Otherwise copy it first, as
+ * SQLite would replay the log and leave files.
  */
 export function isReadInPlace(path: string): boolean {
   const real = realPathOf(path);
@@ -297,7 +297,7 @@ export function isReadInPlace(path: string): boolean {
   }
 }
 
-/** Whether the descriptor is still of the file at that path. */
+/** True when the descriptor is still the file at that path. */
 export function isOpenOn(descriptor: number, real: string): boolean {
   const [opened, now] = [fstatSync(descriptor), statSync(real, { throwIfNoEntry: false })];
   return now === undefined || (opened.dev === now.dev && opened.ino === now.ino);

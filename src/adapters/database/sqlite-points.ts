@@ -46,8 +46,8 @@ interface PointRead {
 }
 
 /**
- * Point reads in the calling thread, by a connection that cannot write: all that were asked for in one turn of the loop, in one
- * read transaction that begins after them. So each sees every commit that was reported before it was asked for.
+ * Point reads in the calling thread, by a connection that cannot write. All requests of one loop turn share one read transaction
+ * that begins after them, so each sees every commit reported before.
  */
 export function openPointReads(connection: SqliteConnection.Database) {
   connection.pragma(`cache_size = ${-pointCacheKib}`);

@@ -13,7 +13,7 @@ export interface Prepared {
   columns: readonly string[];
 }
 
-/** What a read gave, without a name at every value: half the work for the thread that gets it. */
+/** Result of a read without a name at every value: half the work for the receiving thread. */
 export interface Table {
   readonly columns: readonly string[];
   readonly values: readonly (readonly SqlValue[])[];

@@ -1,5 +1,5 @@
-// A statement over many rows for SQLite: the rows are a table of VALUES in its text, in blocks, so that few texts
-// stay prepared and none has more parameters than SQLite binds.
+// A statement over many rows for SQLite: blocks of VALUES in its text. So few texts stay prepared, and none exceeds SQLite's
+// parameters.
 import type { Rows, SqlValue, Statement } from '../../ports.ts';
 import { shiftParams } from '../../rows.ts';
 

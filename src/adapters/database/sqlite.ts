@@ -1,6 +1,7 @@
-// Database over better-sqlite3. `openSqlite` works in the calling thread (the agent, tests); `openSqliteThreads` has
-// one writing and two reading threads, so that neither a commit nor a long query blocks the caller's event loop; only point
-// reads are answered in the calling thread, by a connection that cannot write. The durability promise (fsync before `write` resolves) rests on `synchronous=FULL` here and nowhere else.
+// Database over better-sqlite3. `openSqlite` works in the calling thread (the agent, tests). `openSqliteThreads` has one writing
+// and two reading threads, so neither a commit nor a long query blocks the caller's event loop. Only point reads run in the
+// calling thread, by a connection that cannot write. The durability promise (fsync before `write` resolves) rests on
+// `synchronous=FULL` here and nowhere else.
 import { closeSync, existsSync, rmSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import SqliteConnection from 'better-sqlite3';
@@ -117,7 +118,7 @@ export function storageError(thrown: unknown, path: string): AppError {
 }
 
 /**
- * Database in the calling thread. A log that was removed is made anew once what it held is in the database; nothing is lost then.
+ * Database in the calling thread. A removed log is made again once its contents are in the database; nothing is lost.
  * @throws AppError when the file cannot be opened.
  */
 export function openSqlite(options: SqliteOptions): NotifyingDatabase {
@@ -192,8 +193,8 @@ export function openSqliteReader(path: string): Database {
 }
 
 /**
- * A connection of its own to a file that is there, for copying and checking whole databases.
- * @param busyMs how long it waits for another connection.
+ * A separate connection to an existing file, for copying and checking whole databases.
+ * @param busyMs wait for another connection.
  * @throws AppError `storage` when it cannot be opened.
  */
 export function openSqliteFile(
@@ -220,9 +221,10 @@ export interface HeldSqlite {
 }
 
 /**
- * Holds a database for this process alone until `close`, or until the process ends, however it ends: by a lock file beside its real
- * path, and by a lock on the file itself, whatever name others reach it by.
- * @param names `one` refuses a file with hard links, as the log of a killed process lies beside one of them; a vehicle must start.
+ * Holds a database for this process alone until `close` or the end of the process: by a lock file beside its real path, and by a
+ * lock on the file itself, valid under any name.
+ * @param names `one` refuses a file with hard links, as the log of a killed process lies beside one of them; a vehicle must
+ * start.
  * @throws AppError `config` when another process holds it, or when the file has several names.
  */
 export function holdSqlite(path: string, what: string, names: 'one' | 'any' = 'one'): HeldSqlite {
@@ -236,7 +238,7 @@ export function holdSqlite(path: string, what: string, names: 'one' | 'any' = 'o
   try {
     lock = new SqliteConnection(lockFile, { timeout: 0 });
     lock.pragma('locking_mode = EXCLUSIVE');
-    // No file beside it: what a power cut breaks of it is made anew.
+    // No file beside it: a lock broken by a power cut is made again.
     lock.pragma('journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
     if (names === 'one') needOneName(real);
@@ -276,7 +278,7 @@ export function holdSqlite(path: string, what: string, names: 'one' | 'any' = 'o
 
 /** Of one thread of a database. */
 export interface ThreadOptions extends SqliteOptions {
-  /** How far it steps back for the other threads of the machine, 1 to 19; absent: not at all. */
+  /** Niceness of the thread, 1 to 19; absent: unchanged. */
   readonly niceness?: number;
 }
 
@@ -294,8 +296,8 @@ export type WorkerReply =
       readonly hint: string | undefined;
     };
 
-// Node 20 cannot start a thread from TypeScript: when this file runs from source (tests), the thread's code comes from
-// the build, which `npm test` makes first.
+// Node 20 cannot start a thread from TypeScript. From source (tests) the thread's code comes from the build, which `npm test`
+// makes first.
 const workerUrl = import.meta.url.endsWith('.ts')
   ? new URL('../../../dist/src/adapters/database/sqlite-worker.js', import.meta.url)
   : new URL('./sqlite-worker.js', import.meta.url);
@@ -355,15 +357,12 @@ function startThread(options: ThreadOptions) {
   };
 }
 
-/**
- * Of the thread for patient reads: beside two busy threads a core it still gets a tenth of one, and where a core is free all
- * of it.
- */
+/** Niceness of the thread for patient reads: with two busy threads a core it gets a tenth of one, on a free core all of it. */
 const patientNiceness = 10;
 
 /**
- * Database on three threads of its own: one that writes, one for ordinary reads, one for low-priority reads; point reads are
- * answered in the calling thread. The file must exist with its pragmas set: the writer opens it first.
+ * Database on three threads: a writer, ordinary reads, low-priority reads; point reads run in the calling thread. The file must
+ * exist with its pragmas set: the writer opens it first.
  */
 export async function openSqliteThreads(options: SqliteOptions): Promise<NotifyingDatabase> {
   const writer = startThread(options);

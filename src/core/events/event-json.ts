@@ -233,7 +233,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** Replaces bytes that are not UTF-8: a text in another encoding loses letters, not the event. */
 const lenient = new TextDecoder('utf-8');
 
-/** Matches texts, which stay unchanged, and what scripts and printf write for a number that is none. */
+/** Matches texts, which stay unchanged, and the non-numbers of scripts and printf. */
 const noNumbers = /"(?:[^"\\]|\\.)*"|-?\b(?:nan|inf(?:inity)?)\b/gi;
 
 /** Parses JSON with the faults of trackers' encoders: NaN in place of null, a zero byte at the end, texts in another encoding. */

@@ -1,6 +1,6 @@
-// Recognises what trackers send for an unknown value, and reads known values of any JSON type. Sources: the "not available" values of SAE J1939 and
-// NMEA 2000 (all bits set); NMEA 0183 to AIS converters (heading 511, latitude 91, longitude 181); Teltonika and Traccar forwarders (-1, 255, 65535);
-// printf and JSON encoders of scripts (NaN, null, empty text). Pure.
+// Recognises trackers' unknown values, and reads known values of any JSON type. Sources: the "not available" values of SAE J1939
+// and NMEA 2000 (all bits set); NMEA 0183 to AIS converters (heading 511, latitude 91, longitude 181); Teltonika and Traccar
+// forwarders (-1, 255, 65535); printf and JSON encoders of scripts (NaN, null, empty text). Pure.
 
 /** Numbers that mean "unknown" if they are outside of the value's range. */
 const unknownNumbers: ReadonlySet<number> = new Set([

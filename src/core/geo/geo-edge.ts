@@ -19,7 +19,7 @@ export interface Metres {
   readonly y: number;
 }
 
-/** Where `to` is as seen from `from`, on a flat map: right to 0.2 m within a kilometre, below 60 degrees of latitude. */
+/** Offset of `to` from `from` on a flat map: error below 0.2 m within a kilometre, below 60 degrees of latitude. */
 export function metresFrom(from: Point, to: Point): Metres {
   return {
     x: eastOf(from, to) * metresPerDegree * Math.cos(radians(from.latitude)),
@@ -35,7 +35,7 @@ interface Seen {
   readonly stepNorth: number;
 }
 
-/** Where on the edge, 0 to 1, it comes nearest to the point, with a degree of longitude `scale` degrees of latitude long. */
+/** Position on the edge, 0 to 1, nearest to the point; a degree of longitude is `scale` degrees of latitude long. */
 function nearestPart({ east, north, stepEast, stepNorth }: Seen, scale: number): number {
   const length = (stepEast * scale) ** 2 + stepNorth ** 2;
   if (length === 0) return 0;
@@ -48,8 +48,8 @@ function seenDistanceM(at: Point, seen: Seen): number {
     latitude: at.latitude + seen.north + part * seen.stepNorth,
     longitude: at.longitude + seen.east + part * seen.stepEast,
   });
-  // A flat map about the point finds the place on the edge, a second one half-way there corrects it; the distance to it
-  // is then exact. Within 50 km and 85 degrees of latitude that is right to 0.1 %, and never too short.
+  // A flat map around the point finds the place on the edge, a second one half-way corrects it; the distance to it is exact.
+  // Within 50 km and 85 degrees of latitude the error is below 0.1 %, never too short.
   const first = pointAt(nearestPart(seen, Math.cos(radians(at.latitude))));
   const between = Math.cos(radians((at.latitude + first.latitude) / 2));
   return Math.min(distanceM(at, first), distanceM(at, pointAt(nearestPart(seen, between))));

@@ -61,7 +61,7 @@ interface Span {
   readonly turns: number;
 }
 
-/** What a line along the points covers in longitude, going the shorter way from each to the next. */
+/** Range of longitude of a line along the points, the shorter way between each two. */
 function spanOf(points: readonly Point[]): Span {
   const [first] = points;
   if (first === undefined) return { west: 0, east: 0, turns: 0 };
@@ -81,7 +81,7 @@ function spanOf(points: readonly Point[]): Span {
   return { west, east, turns: Math.round((home - first.longitude) / 360) };
 }
 
-/** How many different points there are, counted up to `enough`; by number, for a vehicle asks this with every fix. */
+/** Number of different points, counted up to `enough`; compared as numbers, because a vehicle asks at every fix. */
 function countDifferent(points: readonly Point[], enough: number): number {
   let count = 0;
   for (let at = 0; at < points.length && count < enough; at += 1) {
@@ -94,7 +94,9 @@ function countDifferent(points: readonly Point[], enough: number): number {
   return count;
 }
 
-/** Why nothing can ever be in the zone; null for a zone that works (a point of interest works too: nothing is in it). */
+/**
+ * Fault that keeps every place outside the zone; null for a good zone. A point of interest is good, although nothing is in it.
+ */
 export function zoneFault(zone: Zone): string | null {
   const points = zone.points.filter(isSetPoint);
   const different = countDifferent(points, 3);
@@ -137,8 +139,8 @@ function placeOf(at: Point, vertex: Point): number {
 }
 
 /**
- * Even-odd rule along the meridian from the point to the north pole; a ring that goes round the axis holds the pole
- * that its corners are nearer to on average.
+ * Even-odd rule along the meridian from the point to the north pole. A ring around the axis holds the pole nearer to its
+ * corners on average.
  */
 function isInPolygon(points: readonly Point[], at: Point): boolean {
   let crossings = 0;

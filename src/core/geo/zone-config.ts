@@ -12,7 +12,7 @@ import {
   zoneLimits,
 } from './geozone.ts';
 
-/** A geozone of the account as a vehicle needs it: where it is and what it asks for. */
+/** A geozone of the account as a vehicle needs it: its place and its requests. */
 export interface ZoneConfig {
   readonly id: string;
   readonly zone: Zone;

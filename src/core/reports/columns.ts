@@ -1,9 +1,9 @@
-// The kinds of reports and the columns of each, as data: what a value is, whether its sum means something, and what is drawn. Pure.
+// The kinds of reports and their columns, as data: form, sum and chart of each value. Pure.
 
 export const reportKinds = ['summary', 'trips', 'stops', 'alarms', 'decisions', 'events'] as const;
 export type ReportKind = (typeof reportKinds)[number];
 
-/** What a value is, and so how it is written. Times are epoch seconds, spans seconds, shares fractions. */
+/** Kind of a value, which decides its format. Times are epoch seconds, spans seconds, shares fractions. */
 export type Form =
   | 'vehicle'
   | 'time'

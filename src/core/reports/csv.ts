@@ -8,8 +8,8 @@ export type CsvSeparator = keyof typeof csvSeparators;
 export const byteOrderMark = '\ufeff';
 
 /**
- * A text cell: quoted where it must be with any separator, as spreadsheets guess it; and never a formula (OWASP: a quote before = + - @,
- * tab, return, line feed).
+ * A text cell: quoted for any separator, as spreadsheets guess it, and never a formula (OWASP: a quote before = + - @, tab,
+ * return, line feed).
  */
 export function csvText(text: string): string {
   const safe = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;

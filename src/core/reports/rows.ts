@@ -17,7 +17,7 @@ export interface ReportRow {
   readonly id: string;
   readonly deviceID: string;
   readonly values: Partial<Readonly<Record<ColumnID, Value>>>;
-  /** What it shows goes on. */
+  /** Its subject is not finished. */
   readonly isOpen: boolean;
   /** The event, alarm or request that it is about; empty: none. */
   readonly about: string;
@@ -200,7 +200,7 @@ export type NameOf = (deviceID: string) => string;
 export const valueOf = (row: ReportRow, column: ColumnID, nameOf: NameOf): Value =>
   column === 'vehicle' ? nameOf(row.deviceID) : (row.values[column] ?? null);
 
-/** What is not known comes last in both directions; equal ones stand in the order of their ids. */
+/** Unknown values come last in both directions; equal ones are in the order of their ids. */
 export function sortRows(rows: readonly ReportRow[], sort: Sort, nameOf: NameOf): readonly ReportRow[] {
   const column = columnOfSort(sort);
   const sign = isDownwards(sort) ? -1 : 1;

@@ -1,4 +1,4 @@
-// How often a vehicle reports its own health: the table `diagnostics` of the settings. Data only.
+// The table `diagnostics` of the settings: period of health reports. Data only.
 import { Type } from 'typebox';
 import { numberSetting } from './kinds.ts';
 

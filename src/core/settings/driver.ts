@@ -1,4 +1,4 @@
-// Which keys of drivers count, and how long a driver counts: the table `driver` of the settings. Data only. No setting here reaches a relay.
+// The table `driver` of the settings: allowed keys, and how long a driver counts. Data only. No setting here reaches a relay.
 import { type Static, Type } from 'typebox';
 import { numberSetting } from './kinds.ts';
 

@@ -1,5 +1,5 @@
-// How the tank is monitored: the table `fuel` of the settings. Data only. No setting may turn slosh or a slope into
-// an alarm; the figures behind it are in the agent's `fuel-limits.ts`.
+// The table `fuel` of the settings: monitoring of the tank. Data only. No setting may turn slosh or a slope into an
+// alarm; the figures behind it are in the agent's `fuel-limits.ts`.
 import { type Static, Type } from 'typebox';
 
 const fraction = (limits: { low: number; high: number; standard: number }, description: string) =>

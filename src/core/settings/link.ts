@@ -1,4 +1,4 @@
-// How a vehicle uses its mobile link: the table `link` of the settings. Data only.
+// The table `link` of the settings: use of the mobile link. Data only.
 import { type Static, Type } from 'typebox';
 import { numberSetting } from './kinds.ts';
 

@@ -1,4 +1,4 @@
-// How often a vehicle reports its position: the table `reporting` of the settings. Data only.
+// The table `reporting` of the settings: periods of positions. Data only.
 import { type Static, Type } from 'typebox';
 import { numberSetting } from './kinds.ts';
 

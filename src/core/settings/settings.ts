@@ -1,7 +1,7 @@
-// Everything about a vehicle that may be tuned while it runs: each table has a schema with limits and a default for
-// every member, so a vehicle works without any of it. The installer's file gives the first values, a signed
-// configuration of the broker may change them. Safety is not configured here: the interlock's limits are in the
-// agent's `interlock-rules.ts`, the installer's own choices (wiring, modes of the cut-off) in the file.
+// Settings of a vehicle that may change while it runs. Each table has limits and a default for every member, so a vehicle works
+// without any. The installer's file gives the first values, a signed configuration of the broker may change them. Safety is not
+// configured here: the interlock's limits are in the agent's `interlock-rules.ts`, the installer's own choices (wiring, modes
+// of the cut-off) in the file.
 import { type Static, type TObject, Type } from 'typebox';
 import { Create, Errors } from 'typebox/value';
 import type { ErrorDetail } from '../errors.ts';
@@ -38,8 +38,8 @@ export type SettingsVerdict =
   | { readonly kind: 'faults'; readonly faults: readonly ErrorDetail[] };
 
 /**
- * Lays some values over a whole set. `change` holds tables with any of their members; a table or a member that is not known
- * is a fault, never ignored, and so is a value outside of its limits. Faults name the place as a JSON pointer.
+ * Lays some values over a whole set. `change` holds tables with any of their members. An unknown table or member is a fault,
+ * never ignored, and so is a value outside of its limits. Faults name the place as a JSON pointer.
  */
 export function overlaySettings(base: Settings, change: unknown): SettingsVerdict {
   if (!isTable(change)) return { kind: 'faults', faults: [{ pointer: '', message: 'must be an object' }] };

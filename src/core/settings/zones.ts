@@ -1,4 +1,4 @@
-// How a vehicle decides that it arrived at a geozone or left it: the table `zones` of the settings. Data only.
+// The table `zones` of the settings: decision of arrival and departure. Data only.
 import { type Static, Type } from 'typebox';
 import { numberSetting } from './kinds.ts';
 

@@ -1,6 +1,6 @@
-// The enrolment protocol between a vehicle without credentials and the broker, safe over plain HTTP. The vehicle signs its fresh key with a key
-// derived from the code; the broker seals its answer to that fresh key and to the code. Pure: the cryptography is a port. The code's secret and
-// private keys must never be transmitted.
+// The enrolment protocol between a vehicle without credentials and the broker, safe over plain HTTP. The vehicle signs its fresh
+// key with a key derived from the code. The broker seals its answer to the fresh key and the code. Pure: the cryptography is a
+// port. The code's secret and private keys must never be transmitted.
 
 import { isId } from '../ids.ts';
 import type { EnrolmentCode } from './enrolment-code.ts';

@@ -12,7 +12,7 @@ export function crossingCode({ zone, mark }: Crossing): number {
   return codes[mark.to][zone.zone.type === 2 ? 'corridor' : 'place'].code;
 }
 
-/** Whether a notification is wanted, and under which circumstances the border was crossed. */
+/** Attributes of a crossing: wanted notification and circumstances. */
 export function circumstancesOf({ mark, zone }: Crossing): Record<string, AttributeValue> {
   const alert = mark.to === 'inside' ? 'alertEntry' : 'alertExit';
   const attributes: Record<string, AttributeValue> = { alert: zone.switches.includes(alert) };

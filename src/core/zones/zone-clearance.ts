@@ -1,5 +1,5 @@
-// How deep a place can be inside a geozone, and from that how deep a vehicle must be before it has arrived: a fixed
-// depth would make small zones unreachable. Pure geometry, computed for the few zones near a fix.
+// The greatest depth inside a geozone, and from it the depth of an arrival: a fixed depth would make small zones
+// unreachable. Pure geometry, computed for the few zones near a fix.
 import { distanceM, type Point, radians } from '../geo/geo.ts';
 import { eastOf, edgesOf, metresPerDegree } from '../geo/geo-edge.ts';
 import { isSetPoint, type Zone, zoneBox } from '../geo/geozone.ts';

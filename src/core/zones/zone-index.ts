@@ -1,7 +1,6 @@
-// Finds the geozones near a place without testing all others: a packed R-tree over their boxes, filled tile by tile
-// (sort-tile-recursive, Leutenegger 1997), built once and never changed. A matching box is a candidate;
-// `zoneContains` decides whether a point is in the zone itself. 10,000 zones take 36 bytes each plus a fifteenth for
-// the upper levels.
+// Finds the geozones near a place by a packed R-tree over their boxes (sort-tile-recursive, Leutenegger 1997), built
+// once and never changed. A matching box is a candidate; `zoneContains` decides whether a point is in the zone
+// itself. 10,000 zones take 36 bytes each plus a fifteenth for the upper levels.
 import type { Point } from '../geo/geo.ts';
 import type { Box } from '../geo/geozone.ts';
 
@@ -15,7 +14,7 @@ export interface ZoneIndex {
   readonly boxes: Float64Array;
   /** Zone number of each box of the lowest level. */
   readonly zones: Int32Array;
-  /** Where each level begins, in boxes, and where the last one ends. */
+  /** Start of each level, in boxes, and the end of the last. */
   readonly levels: readonly number[];
 }
 
@@ -50,7 +49,7 @@ function tile(entries: Entry[]): readonly Entry[] {
   return tiled;
 }
 
-/** Where each level begins when the lowest has `count` boxes. */
+/** Start of each level when the lowest has `count` boxes. */
 function levelsOf(count: number): readonly number[] {
   const levels = [0];
   for (let size = count, begin = 0; ; size = Math.ceil(size / fanOut)) {

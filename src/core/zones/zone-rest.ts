@@ -1,6 +1,6 @@
-// Whether the vehicle rests where it stopped, by the receiver's Doppler speed. The position of a parked receiver wanders
-// by a hundred metres; a vehicle that is shown at rest crosses no border by that. It asks what the alarm of towing asks:
-// a way is one that was seen as speed, or is too long for any wander. An unknown speed shows no rest.
+// Decides by Doppler speed that the vehicle rests where it stopped. The position of a parked receiver drifts by a
+// hundred metres, which must cross no border. As in the towing alarm, movement needs a speed, or a distance too long for
+// drift. An unknown speed shows no rest.
 import { distanceM, type Point } from '../geo/geo.ts';
 
 /** A position as it is compared with zones: of a receiver, or as a tracker sent it. */

@@ -1,5 +1,5 @@
 // The geozones that a vehicle watches, prepared once per configuration: the index, the numbers by id, and a
-// fingerprint of each zone that shows a change from the same zone sent again. Pure; never changed once it is made.
+// fingerprint that distinguishes a changed zone from a repeated one. Pure; never changed once it is made.
 import { type Zone, zoneBox } from '../geo/geozone.ts';
 import type { ZoneConfig } from '../geo/zone-config.ts';
 import { createZoneIndex, type ZoneIndex } from './zone-index.ts';
@@ -8,7 +8,7 @@ export interface ZoneSet {
   readonly zones: readonly ZoneConfig[];
   readonly numbers: ReadonlyMap<string, number>;
   readonly index: ZoneIndex;
-  /** Of each zone, its id and where it is; what it asks for is left out, for that moves no border. */
+  /** Fingerprint of each zone's id and place. Its requests are left out, as they move no border. */
   readonly prints: Uint32Array;
   /** Fingerprint of all zones, whatever their order. */
   readonly fingerprint: string;

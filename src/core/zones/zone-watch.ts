@@ -1,9 +1,8 @@
-// Decides when a vehicle arrived at a geozone and when it left: a pure machine, fed with plausible fixes only. A
-// border counts as crossed once the vehicle is deeper beyond it than the hysteresis and the fix's own uncertainty,
-// and has stayed beyond it for the dwell time; the crossing is then dated back to the first fix beyond the border.
-// Neither time alone nor a doubtful fix changes anything, a vehicle at rest crosses nothing (`zone-rest.ts`), and one
-// that a new or moved zone finds inside has not entered it. It never acts. A vehicle watches its own zones; the service
-// those of a device without an agent.
+// Decides when a vehicle arrived at a geozone and when it left: a pure machine, fed with plausible fixes only. A border counts
+// as crossed once the vehicle is deeper beyond it than hysteresis and uncertainty, and has stayed for the dwell time. The
+// crossing is dated to the first fix beyond the border. Neither time alone nor a doubtful fix changes anything. A vehicle at
+// rest crosses nothing (`zone-rest.ts`), and a new or moved zone around it is no entry. It never acts. A vehicle watches its own
+// zones; the service those of a device without an agent.
 import { distanceM, type Point } from '../geo/geo.ts';
 import { zoneContains, zoneDepthM } from '../geo/geozone.ts';
 import type { ZoneConfig } from '../geo/zone-config.ts';
@@ -56,7 +55,7 @@ export interface Mark {
   readonly isDrift: boolean;
 }
 
-/** What the next fix finds out that is no movement of the vehicle. */
+/** Changes that the next fix adopts without a movement of the vehicle. */
 export interface PendingAdoption {
   readonly cause: 'start' | 'config';
   readonly fresh: 'all' | ReadonlySet<string>;
@@ -169,8 +168,8 @@ function stepInputOf(watch: ZoneWatch, input: ZoneInput, rest: ZoneRest): ZoneSt
 }
 
 /**
- * What is left to find out at this fix. A change of the zones stays pending until the vehicle has moved so far that it was
- * certainly outside of any border that it crosses then.
+ * The adoption at this fix. A change of the zones stays pending until the vehicle has moved so far that it was certainly outside
+ * of any border that it then crosses.
  */
 function pendingAt({ settling }: ZoneWatch, fix: ZoneFix, certainM: number): PendingAdoption | null {
   if (settling === null || settling.from === null) return settling;

@@ -1,3 +1,3 @@
-// What an address may name of the account. Apart from the rest, as the router loads it at the start.
+// Dialogs of the account in an address. A separate file, as the router loads it at the start.
 
 export const accountDialogs = ['approval', 'password', 'breaker'] as const;

@@ -1,4 +1,4 @@
-// The settings of the account as its form holds them: what was changed, what is wrong, and what is asked for once more. Pure.
+// The account's settings in its form: changes, faults, and changes that need a confirmation. Pure.
 import type { Result } from '../../api/operations.ts';
 
 export type Account = Result<'getAccount'>;
@@ -55,7 +55,7 @@ export function accountFaults(account: Account, draft: AccountDraft): ReadonlySe
   return new Set(accountFields.filter((field) => isWrong[field]));
 }
 
-/** What a change takes away, so that it is asked for once more: events for good, or cuts. */
+/** Loss by a change, which needs a confirmation: events for good, or cuts. */
 export type AccountLook = 'deletes' | 'noCuts' | 'fewerCuts';
 
 export function accountLook({ field, before, after }: AccountChange): AccountLook | null {
@@ -65,7 +65,7 @@ export function accountLook({ field, before, after }: AccountChange): AccountLoo
   return null;
 }
 
-/** What the service is sent: only what was changed. */
+/** Request body: only changed members. */
 export function accountBody(account: Account, draft: AccountDraft) {
   const changed = new Map(accountChanges(account, draft).map(({ field, after }) => [field, after]));
   const [name, timeZone] = [changed.get('name'), changed.get('timeZone')];

@@ -1,4 +1,4 @@
-// What the audit log can show, and may name in its address. Pure.
+// Filters of the audit log in its address. Pure.
 
 /** The filter of the address. Times are epoch seconds. */
 export interface AuditSearch {
@@ -10,7 +10,7 @@ export interface AuditSearch {
   readonly to?: number | undefined;
 }
 
-/** An action or kind as an address names it; what is none counts as absent. */
+/** An action or kind in an address; an invalid one counts as absent. */
 export const actionOf = (text: string | undefined): string | undefined =>
   text !== undefined && /^[a-z]{1,40}(\.[a-z]{1,40})?$/.test(text) ? text : undefined;
 

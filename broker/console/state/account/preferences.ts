@@ -1,6 +1,6 @@
 // The console's part of the preferences that the service keeps for a user. Other apps keep theirs beside it. Pure.
 
-/** What the console keeps; null: each browser decides by itself. */
+/** Preferences of the console; null: each browser decides by itself. */
 export interface ConsolePreferences {
   readonly language: string | null;
   readonly theme: string | null;

@@ -1,10 +1,10 @@
-// Notifications of one browser: where they stand, and what went wrong. Pure.
+// Notifications of one browser: their state and faults. Pure.
 
 export type PushState = 'insecure' | 'unsupported' | 'refused' | 'off' | 'on' | 'other';
 
 export type PushFaultCode = 'refused' | 'no_service' | 'undeliverable';
 
-/** What the browser did not do; faults of the service are errors of their own. */
+/** A failure of the browser; faults of the service are other errors. */
 export class PushFault extends Error {
   readonly code: PushFaultCode;
   constructor(code: PushFaultCode, detail = '') {

@@ -1,4 +1,4 @@
-// What the page of the operator shows, and how old that is. Pure.
+// State of the operator's page, and its age. Pure.
 import type { StatusView } from '../../api/operations.ts';
 import { elapsedMs, type Moment } from '../age.ts';
 
@@ -8,9 +8,9 @@ export type OperatorFault = (typeof operatorFaults)[number];
 export interface OperatorState {
   /** Null: not read yet, or not to be shown any more. */
   readonly view: StatusView | null;
-  /** When the question was sent that `view` answers; null with it. */
+  /** Sending time of the request that `view` answers; null with it. */
   readonly asked: Moment | null;
-  /** Why the last question has no answer; null: it has, or none was asked. */
+  /** Fault of the last request; null: it was answered, or none was sent. */
   readonly fault: OperatorFault | null;
 }
 
@@ -21,7 +21,7 @@ export const oldAfterMs = 30_000;
 
 export const withStatus = (view: StatusView, asked: Moment): OperatorState => ({ view, asked, fault: null });
 
-/** What was read stays, as old; without the right to read nothing stays. */
+/** Read data stays, as old; without the right to read nothing stays. */
 export const withOperatorFault = (state: OperatorState, fault: OperatorFault): OperatorState =>
   fault === 'unauthorized' ? { ...firstOperatorState, fault } : { ...state, fault };
 
@@ -32,7 +32,7 @@ export const ageOfView = ({ asked }: OperatorState, now: Moment): number =>
 export const isOld = (state: OperatorState, now: Moment): boolean =>
   state.view !== null && (state.fault !== null || ageOfView(state, now) > oldAfterMs);
 
-/** What waits longest of all, by the answer; null when nothing waits. */
+/** Queue with the oldest entry; null when nothing waits. */
 export function oldestOf(view: StatusView): NonNullable<StatusView['queues']>['listed'][number] | null {
   const waiting = (view.queues?.listed ?? []).filter((queue) => queue.waiting > 0);
   return waiting.toSorted((one, other) => other.oldestS - one.oldestS)[0] ?? null;

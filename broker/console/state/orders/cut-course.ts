@@ -1,4 +1,4 @@
-// The course of an order from what the service answered: its steps in one order of time, its end, and what stands of it since. Pure.
+// The course of an order by the service's answers: its steps in order of time, its end, and its effect since. Pure.
 import type { Approval, CommandRecord, ListedCommand } from '../../api/operations.ts';
 import { type CutState, cutStateOf, type EndState, toneOf } from './cut-view.ts';
 
@@ -42,8 +42,8 @@ const laterSteps = (after: StepName | null): readonly Step[] =>
     .map((name) => ({ name, kind: 'later' as const, at: null, ownAt: null, by: '' }));
 
 /**
- * Times of steps that happened one after the other, by one clock: a step happened no earlier than the first, and no later than the next one was
- * known. Reports may be stored in another order than they were made in.
+ * Times of consecutive steps by one clock: no step is earlier than the first, nor later than the next known one. Reports may be
+ * stored out of order.
  */
 export function inOrder(times: readonly (number | null)[]): readonly (number | null)[] {
   const first = times.find((at) => at !== null) ?? 0;
@@ -151,7 +151,7 @@ export function courseOf(
   return ordered([...before, { ...end(state, at, by), ownAt }]);
 }
 
-/** What stands of an order of state 1 after its end, by the relay as read back and the orders after it. */
+/** Current effect of an ended order of state 1, by the read-back relay and later orders. */
 export interface Aftermath {
   /**
    * `holds`: nothing changed since. `undoing`: an order back is under way. `undone`: the relay went back. `replaced`: the relay is in state 1, and
@@ -160,7 +160,7 @@ export interface Aftermath {
   readonly kind: 'holds' | 'undoing' | 'undone' | 'replaced';
   /** User of the order back; empty where there is none: a service code, an installer, a timer. */
   readonly by: string;
-  /** When, by the clock of the service; null: not known. */
+  /** Time by the clock of the service; null: unknown. */
   readonly at: number | null;
 }
 

@@ -1,4 +1,4 @@
-// What names an order of a cut or an unlock on a screen: its relay, its address, its life, its states and their tones. Pure.
+// A cut or unlock order on a screen: relay, address, life, states and their tones. Pure.
 import { type FeatureName, featureNames } from '../../../../src/core/events/event.ts';
 import type { CommandRecord, Device } from '../../api/operations.ts';
 
@@ -45,7 +45,7 @@ export function orderIn(search: {
   return null;
 }
 
-/** What the address names for the waiting cut or unlock of a vehicle; null: none waits. */
+/** Address of the waiting cut or unlock of a vehicle; null: none waits. */
 export function pendingOf({ state }: Device, relay: Relay): string | null {
   const { pendingState, commandID, approvalID, commandState } = state[relay];
   if (pendingState !== '1') return null;
@@ -56,7 +56,7 @@ export function pendingOf({ state }: Device, relay: Relay): string | null {
 /** The service takes 200 characters; the code and `: ` stand before the note. */
 export const noteMost = 180;
 
-/** Seconds that an order may wait for the vehicle: a cut up to a day, an unlock, which is needed at once, up to an hour. */
+/** Seconds that an order may wait for the vehicle: a cut up to a day, an unlock up to an hour, as it is needed at once. */
 export const orderLifeS = {
   enginecutoff: [600, 1800, 3600, 14_400, 28_800, 86_400],
   cargoaccess: [60, 300, 900, 1800, 3600],

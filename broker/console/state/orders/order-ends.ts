@@ -33,13 +33,13 @@ export function orderOf(event: 'command' | 'approval', message: Members): OpenOr
   return { kind: event === 'command' ? 'command' : 'request', id, deviceID, relay };
 }
 
-/** Whether a message says that its order is still under way. */
+/** True when the order of a message is still under way. */
 export function isUnderWay(event: 'command' | 'approval', message: Members): boolean {
   if (event === 'approval') return message['approvalState'] === 'pending';
   return ['requested', 'sent', 'received', 'armed', 'executing'].includes(String(message['commandState']));
 }
 
-/** What waits for a vehicle by the list of devices, for each relay; null: nothing. */
+/** Waiting order of each relay by the list of devices; null: none. */
 export function pendingOrders({ deviceID, state }: ListedDevice): Readonly<Record<Relay, OpenOrder | null>> {
   const of = (relay: Relay): OpenOrder | null => {
     const known = state?.[relay];
@@ -63,7 +63,7 @@ export function commandEnd(
   return hasEnded ? null : 'open';
 }
 
-/** The same of a request for approval: what was approved goes on as a command. */
+/** The same of a request for approval; an approved one continues as a command. */
 export function requestEnd(order: OpenOrder, request: Approval, userID: string): OrderEnd | 'open' | null {
   if (request.requestedBy !== userID) return null;
   const ending = endingOf(requestState(request));

@@ -1,5 +1,5 @@
-// Cuts and unlocks that were sent and have no answer yet. What went out may be carried out at any moment, so it is never forgotten by a closed
-// dialog or a reload, and it is found again in the ledger. Pure.
+// Cuts and unlocks that were sent and have no answer yet. They may be carried out at any moment. So a closed dialog or a reload
+// keeps them, and they are found again in the ledger. Pure.
 import type { Approval, ListedCommand } from '../../api/operations.ts';
 import { type Relay, relayOf } from './cut-view.ts';
 

@@ -6,7 +6,7 @@ import type { Vehicle } from '../fleet.ts';
 export const practiceSteps = ['alarm', 'wait', 'approval'] as const;
 export type PracticeStep = (typeof practiceSteps)[number];
 
-/** What is looked at: the service's own records, by its own clock, and since when something was done to a vehicle. */
+/** Input of the guide: the service's records by its clock, and the time of the first action on each vehicle. */
 export interface Seen {
   readonly fleet: PracticeFleet;
   readonly alarms: Iterable<{ readonly deviceID: string; readonly creationTime: number }>;
@@ -17,7 +17,7 @@ export interface Seen {
 /** A cut in this state waits at the vehicle, which says why. */
 const waitingAtVehicle = 'armed';
 
-/** The steps that happened by what is seen now; what was seen before is for the caller to keep. */
+/** Steps that the current data shows; the caller keeps earlier ones. */
 export function stepsSeen({ fleet, alarms, vehicles, requests }: Seen): readonly PracticeStep[] {
   const actedS = new Map(fleet.vehicles.map((one) => [one.deviceID, one.actedS]));
   const isOfAct = (deviceID: string, atS: number): boolean => {
@@ -52,8 +52,8 @@ export interface Offers {
 }
 
 /**
- * The vehicles that the steps are offered with: for a cut those first to which nothing was done, because what was done to a vehicle may
- * hold its cut back. @param hasCut whether a cut of the vehicle is asked for, or it is cut.
+ * The vehicles that the steps are offered with: for a cut the untouched ones first, because an action on a vehicle may delay its
+ * cut. @param hasCut a cut of the vehicle is requested, or it is cut.
  */
 export function offersOf(fleet: PracticeFleet, hasCut: (deviceID: string) => boolean): Offers {
   const connected = fleet.vehicles.filter(({ isConnected }) => isConnected);
@@ -76,7 +76,7 @@ interface Kept {
   readonly done: readonly PracticeStep[];
 }
 
-/** Reads what a tab has kept; another run of the fleet begins anew. */
+/** Reads the steps that a tab has kept; another run of the fleet starts empty. */
 export function keptSteps(text: string | null, startedS: number): readonly PracticeStep[] {
   try {
     const kept = JSON.parse(text ?? 'null') as Partial<Kept> | null;

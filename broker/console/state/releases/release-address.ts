@@ -1,4 +1,4 @@
-// What an address may name of the releases. Apart from the rest, as the router loads it at the start.
+// Releases in an address. A separate file, as the router loads it at the start.
 import type { Result } from '../../api/operations.ts';
 
 export const releaseDialogs = ['create', 'begin', 'stop', 'again'] as const;

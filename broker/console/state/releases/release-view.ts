@@ -84,7 +84,7 @@ export const inOrder = (before: readonly string[], ticked: readonly string[]): r
   ...ticked.filter((one) => !before.includes(one)),
 ];
 
-/** The stage that may begin; null: none is left, or the release goes on no more. */
+/** The stage that may begin; null: none is left, or the release has ended. */
 export const nextStage = ({ releaseState, stages }: Release): Stage | null =>
   releaseState === 'ready' || releaseState === 'running'
     ? (stages.find(({ started }) => started === 0) ?? null)

@@ -1,4 +1,4 @@
-// What the reports can show, as the address has it: vehicles and period. Pure.
+// Vehicles and period of the reports in the address. Pure.
 import { dayS, hourS } from '../../../../src/core/durations.ts';
 import type { ReportKind } from '../../../../src/core/reports/columns.ts';
 import { type Range, rangeS } from '../vehicle-view.ts';

@@ -1,4 +1,4 @@
-// What an address may name of the mailed reports. Apart from the rest, as the router loads it at the start.
+// Mailed reports in an address. A separate file, as the router loads it at the start.
 
 export const scheduleDialogs = [
   'schedule-create',

@@ -68,7 +68,7 @@ function isZone(name: string): boolean {
 
 export type ScheduleFault = 'time' | 'monthDay' | 'recipients' | 'timeZone';
 
-/** What the service would refuse and the form can know. */
+/** Faults that the form can detect and the service would refuse. */
 export function faultsOf(draft: ScheduleDraft): ReadonlySet<ScheduleFault> {
   const mailboxes = listed(draft.recipients);
   const day = /^\d{1,2}$/.test(draft.monthDay) ? Number(draft.monthDay) : 0;

@@ -1,4 +1,4 @@
-// What an address may name of the rules. Apart from the rest, as the router loads it at the start.
+// Rules in an address. A separate file, as the router loads it at the start.
 
 export const ruleLists = ['rules', 'deliveries'] as const;
 export const ruleDialogs = ['rule-create', 'rule-edit', 'rule-test', 'rule-delete'] as const;

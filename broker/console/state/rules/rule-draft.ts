@@ -6,7 +6,7 @@ export type OccurrenceKind = Rule['kinds'][number];
 export type Trial = Result<'tryRule'>;
 export type Delivery = Result<'getDeliveries'>['deliveries'][number];
 
-/** Which events: none, alerts of the inbox, all that raise an alarm, or chosen codes. */
+/** Choice of events: none, alerts of the inbox, all that raise an alarm, or chosen codes. */
 export const eventChoices = ['none', 'alerts', 'alarms', 'codes'] as const;
 export type EventChoice = (typeof eventChoices)[number];
 export const alarmChoices = ['none', 'critical', 'high', 'low'] as const;
@@ -115,7 +115,7 @@ export type DraftFault =
 
 const isTime = (text: string): boolean => /^([01]\d|2[0-3]):[0-5]\d$/.test(text);
 
-/** What the service would refuse and the form can know. */
+/** Faults that the form can detect and the service would refuse. */
 export function faultsOf(draft: RuleDraft): ReadonlySet<DraftFault> {
   const { events, codes, kinds, isQuiet, alarm, escalates } = draft;
   const hasChannel =

@@ -10,7 +10,7 @@ import {
 export type SettingTable = keyof Settings;
 export type SettingValue = number | boolean | string;
 
-/** What a number is measured in; `share` is stored as a part of 1 and shown in percent. */
+/** Unit of a number; `share` is stored as a fraction and shown in percent. */
 export type SettingUnit =
   | 's'
   | 'm'
@@ -90,7 +90,7 @@ export function chosenIn(choice: SettingsChange, { table, name }: Setting): Sett
   return (choice[table] as Readonly<Record<string, SettingValue>> | undefined)?.[name];
 }
 
-/** What is typed, by pointer; an empty text chooses nothing. */
+/** Typed texts by pointer; an empty text chooses nothing. */
 export type SettingsDraft = Readonly<Record<string, string>>;
 
 /** A value as it is typed; empty without one. A number has a decimal point in every language. */
@@ -136,7 +136,7 @@ export interface SettingChange {
   readonly after: SettingValue | undefined;
 }
 
-/** What differs between two choices, in the order of the tables. */
+/** Differences between two choices, in the order of the tables. */
 export const changesBetween = (before: SettingsChange, after: SettingsChange): readonly SettingChange[] =>
   all
     .map((setting) => ({ setting, before: chosenIn(before, setting), after: chosenIn(after, setting) }))
@@ -163,7 +163,10 @@ const watchSwitches: ReadonlySet<string> = new Set([
   '/fuel/enabled',
 ]);
 
-/** Why a change is asked for once more: `watch` stops an alarm, `zones` decides when a zone acts, which may cut the engine; null: it is not. */
+/**
+ * Reason why a change needs a confirmation: `watch` stops an alarm, `zones` decides when a zone acts, which may cut the engine;
+ * null: none.
+ */
 export function lookOf({ setting, after }: SettingChange): 'watch' | 'zones' | null {
   if (setting.table === 'zones') return 'zones';
   const stops =

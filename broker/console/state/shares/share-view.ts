@@ -14,7 +14,7 @@ export type Life = (typeof lifeChoices)[number];
 /** The service takes 7 days at most; its clock may be behind this one, s. */
 const lifeMostS = 7 * 24 * 3600 - 60;
 
-/** When a share that is made now ends, epoch seconds. */
+/** End of a share that is made now, epoch seconds. */
 export const expiresOf = (life: Life, nowS: number): number =>
   nowS + Math.min(Number(life) * 3600, lifeMostS);
 

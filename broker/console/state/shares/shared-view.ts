@@ -1,4 +1,4 @@
-// What the page of a share link shows, made of the answers and messages of the service. Pure.
+// State of a share link's page, from answers and messages of the service. Pure.
 import type { SharedView } from '../../api/operations.ts';
 import { trackOf } from '../track.ts';
 
@@ -17,7 +17,7 @@ export interface ShareState {
   readonly link: 'opening' | 'live' | 'down';
   /** Why the last try failed; null: it did not. */
   readonly fault: 'busy' | 'unreachable' | null;
-  /** When the last sign of life came, ms of this computer; 0: none yet. */
+  /** Time of the last sign of life, ms of this computer; 0: none yet. */
   readonly aliveMs: number;
   /** Clock of the service minus clock of this computer, s. */
   readonly skewS: number;

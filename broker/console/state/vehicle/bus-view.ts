@@ -1,4 +1,4 @@
-// The vehicle bus as the page of a vehicle shows it: its values in their order, which of them are of before, and its trouble codes. Pure.
+// The vehicle bus as the page of a vehicle shows it: its values in order, marks of outdated ones, and its trouble codes. Pure.
 import { type BusValueName, busValueNames } from '../../../../src/core/events/bus-values.ts';
 import type { Device } from '../../api/operations.ts';
 
@@ -28,7 +28,7 @@ const againS = 65 * 60;
 /** A bus that is awake changes some value within this time, s. */
 const silentS = 10 * 60;
 
-/** Whether a value may have changed since: it is old, or the bus as a whole fell silent. */
+/** True when a value is outdated: it is old, or the whole bus fell silent. */
 function isStaleOf(bus: Bus, nowS: number): (value: BusValue) => boolean {
   const newestS = Math.max(...Object.values(bus).map(({ timestamp }) => timestamp));
   const isSilent = nowS - newestS > silentS;

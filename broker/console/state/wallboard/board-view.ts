@@ -1,4 +1,4 @@
-// What the wallboard shows, from alarms and vehicles; and which token it takes. Pure.
+// State of the wallboard, from alarms and vehicles, and its check of the token. Pure.
 import type { Alarm, Result } from '../../api/operations.ts';
 import type { Vehicle, WaitingOrder } from '../fleet.ts';
 import { compareAlarms } from '../fleet-messages.ts';
@@ -56,7 +56,7 @@ export function parseBoardToken(text: string): BoardToken | null {
 
 export type TokenEntry = Result<'getTokens'>['tokens'][number];
 
-/** Why a token is not for a wallboard; null: it may read and nothing else. */
+/** Reason why a wallboard refuses a token; null: it may read and nothing else. */
 export function refusalOf(own: TokenEntry | undefined): 'login' | 'scopes' | null {
   if (own?.kind !== 'api') return 'login';
   return own.scopes.length === 1 && own.scopes[0] === 'read' ? null : 'scopes';

@@ -1,5 +1,5 @@
-// Routes: the corridor of a route, as maps draw it and as vehicles test their position against it; the body of a change; and which vehicles are
-// inside the corridor. Pure.
+// Routes: the corridor of a route, as maps draw it and vehicles test it; the body of a change; and the vehicles inside the
+// corridor. Pure.
 import { distanceM } from '../../../../src/core/geo/geo.ts';
 import { isSetPoint, type Zone, zoneContains } from '../../../../src/core/geo/geozone.ts';
 import type { Body, PlannedRoute } from '../../api/operations.ts';
@@ -42,7 +42,7 @@ export const routesFound = (routes: readonly PlannedRoute[], text: string): read
     )
     .toSorted((one, other) => routeName(one).localeCompare(routeName(other)));
 
-/** Whether the last position of a vehicle is within the corridor; null without a position. */
+/** True when the vehicle's last position is within the corridor; null without a position. */
 export function keepsTo(way: Zone, { place }: Vehicle): boolean | null {
   if (place === null) return null;
   const [longitude, latitude] = place;
@@ -61,7 +61,7 @@ export const routeFormOf = (route: PlannedRoute | undefined): RouteForm => ({
   deviceIDs: route?.deviceIDs ?? [],
 });
 
-/** What is sent: the members that differ from the route as it was read; all of a new one. */
+/** Request body: members that differ from the read route; all of a new one. */
 export function routeChangeOf(
   form: RouteForm,
   way: Zone,

@@ -19,7 +19,7 @@ export const pointText = ({ latitude, longitude }: Point): string =>
 export const draftText = ({ type, radiusM, points }: Zone): string =>
   [type, radiusM, ...points.map(pointText)].join(';');
 
-/** @returns null for what is no such text, and for more points than a geozone, or what is drawn, has. */
+/** @returns null for an invalid text, and for more points than allowed. */
 export function parseDraft(text: string | undefined, most: number = pointsMost): Zone | null {
   const [typeText = '', radiusText = '', ...pointTexts] = (text ?? '').split(';');
   const type = zoneTypes.find((one) => String(one) === typeText);
@@ -41,7 +41,7 @@ const pointsLeast = { 0: 1, 1: 2, 2: 2, 3: 3, 4: 1 } as const satisfies Record<Z
 
 export const hasRadius = ({ type }: Zone): boolean => type === 0 || type === 2;
 
-/** Why this may not be saved; null: it may. A polygon that crosses itself is refused: the even-odd rule would make holes of it. */
+/** Reason why this may not be saved; null: none. A polygon that crosses itself is refused: the even-odd rule would make holes. */
 export function draftFault(draft: Zone): DraftFault | null {
   const different = new Set(draft.points.map(pointText)).size;
   const missing = pointsLeast[draft.type] - different;

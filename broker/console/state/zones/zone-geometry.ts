@@ -56,7 +56,7 @@ export function unrolled(points: readonly Point[]): readonly Point[] {
   return line;
 }
 
-/** What an edge of the plane is: from one point to the next, and the number of the first, from 1. */
+/** An edge of the plane: from one point to the next, with the number of the first, from 1. */
 interface Edge {
   readonly from: Point;
   readonly to: Point;
@@ -107,7 +107,7 @@ function doMeet(one: Edge, other: Edge): boolean {
 const doesFold = (one: Edge, next: Edge): boolean => isOnEdge(one, next.to) || isOnEdge(next, one.from);
 
 /**
- * Where the ring along the points crosses or touches itself.
+ * Finds where the ring along the points crosses or touches itself.
  * @returns the numbers, from 1, of the points that the two edges begin at; null where it does not.
  */
 export function crossingOf(points: readonly Point[]): readonly [number, number] | null {

@@ -1,4 +1,4 @@
-// What a geozone does, and which vehicles are in it now, by the code with which the vehicles judge it. Pure.
+// Actions of a geozone, and the vehicles in it now, by the code of the vehicles. Pure.
 import type { Point } from '../../../../src/core/geo/geo.ts';
 import { type Zone, type ZoneSwitch, zoneContains, zoneSwitches } from '../../../../src/core/geo/geozone.ts';
 import type { Body, Geozone } from '../../api/operations.ts';
@@ -8,7 +8,7 @@ import { zoneOf } from './zone-geometry.ts';
 
 export const moments = ['arrival', 'departure'] as const;
 export type Moment = (typeof moments)[number];
-/** What a zone acts on, with the two acts that exclude each other. */
+/** Objects of a zone's actions, with the two actions that exclude each other. */
 export const zoneParts = {
   Engine: ['EngineOff', 'EngineOn'],
   Cargo: ['CargoLock', 'CargoUnlock'],
@@ -33,7 +33,7 @@ const sentMemberOf = (name: ZoneSwitch): SentMember =>
 export const switchesOf = (zone: Geozone): ReadonlySet<ZoneSwitch> =>
   new Set(zoneSwitches.filter((name) => zone[memberOf(name)]));
 
-/** What a crossing of a zone becomes besides its record. */
+/** Results of a crossing besides its record. */
 export const notices = ['nothing', 'notification', 'alarm'] as const;
 export type Notice = (typeof notices)[number];
 
@@ -108,7 +108,7 @@ export function withNotice(form: ZoneForm, moment: Moment, notice: Notice): Zone
 
 const pointNumbers = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 
-/** What is sent: the members that differ from the zone as it was read; all of a new one. */
+/** Request body: members that differ from the read zone; all of a new one. */
 export function changeOf(form: ZoneForm, draft: Zone, before: Geozone | undefined): Body<'createGeozone'> {
   const body: { -readonly [K in keyof Body<'createGeozone'>]: Body<'createGeozone'>[K] } = {
     geozoneID: form.id,
