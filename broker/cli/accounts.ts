@@ -22,8 +22,8 @@ function readPassword(path: string): string {
 /** @throws AppError `usage` for a text that is no name of a map file. */
 function baseMapOf(flags: Flags): string | undefined {
   const name = flags['base-map'];
-  if (name === undefined) return undefined;
-  if (mapNamePattern.test(String(name))) return `file:${String(name)}`;
+  if (typeof name !== 'string') return undefined;
+  if (mapNamePattern.test(name)) return `file:${name}`;
   throw new AppError(
     'usage',
     `--base-map ${JSON.stringify(name)} is no name of a map file, such as toronto.pmtiles`,

@@ -6,6 +6,7 @@ import { I18nProvider } from 'react-aria-components';
 import { createRoot } from 'react-dom/client';
 import { useWords } from './components/use.ts';
 import { router } from './router.tsx';
+import { takeFirst } from './service/arrival.ts';
 import { ServiceError } from './service/call.ts';
 import { readAgainWhenBack } from './service/live.ts';
 import { joinTabs, session } from './service/session.ts';
@@ -17,6 +18,9 @@ import './styles/console.css';
 import './styles/cut.css';
 import './styles/administration.css';
 import './styles/reports.css';
+
+// Before the router reads the address.
+takeFirst();
 
 const queries = new QueryClient({
   defaultOptions: {

@@ -1,4 +1,4 @@
-// Names of the town: invented, so that nobody takes it for a place that is. A row of names for each direction, as streets have them.
+// Names of the town, which is invented: it is no place on earth. Each direction of streets has a row of names.
 export const townName = 'Alderbridge';
 export const riverName = 'River Alder';
 export const squareName = 'Market Square';

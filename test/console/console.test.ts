@@ -115,7 +115,7 @@ describe.skipIf(why !== null)(why === null ? 'the console' : `the console [${why
   it('moves a vehicle in the list as the stream reports it', async () => {
     const { page, open: go } = await open({ session: { token, userID: 'admin' } });
     await go('/live?vehicle=van-01');
-    const place = page.locator('.panel .fact', { hasText: 'Position' }).locator('dd bdi').first();
+    const place = page.locator('.panel .fact', { hasText: 'Position' }).locator('.place .nowrap bdi');
     await place.waitFor();
     const shown = async () => {
       const { devices } = await demo.call(

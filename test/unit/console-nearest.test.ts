@@ -1,6 +1,6 @@
 // The nearest town in words: distance and direction from its middle, across the date line too, and none where none is near.
 import { describe, expect, it } from 'vitest';
-import { nearestTown } from '../../broker/console/state/nearest-town.ts';
+import { nearestTown } from '../../broker/console/map/world/nearest-town.ts';
 
 const towns = [
   { name: 'Toronto', latitude: 43.7, longitude: -79.416 },

@@ -1,42 +1,24 @@
 // What every map has over it: zoom, fit, the choice of the base map, what is wrong with it, and whose data it is.
 
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useState } from 'react';
-import {
-  Button,
-  Header,
-  Menu,
-  MenuItem,
-  MenuSection,
-  MenuTrigger,
-  Popover,
-  Text,
-} from 'react-aria-components';
+import { useQuery } from '@tanstack/react-query';
+import { Suspense, useCallback, useEffect, useState } from 'react';
+import { Button } from 'react-aria-components';
 import { mapWords } from '../../../build/words/map.ts';
 import type { Result } from '../api/operations.ts';
 import type { OnFault, OpenedMap } from '../map/base-map.ts';
 import type { FleetMap } from '../map/map.ts';
 import { call } from '../service/call.ts';
 import { returns } from '../service/live.ts';
-import { baseMapChoice, chooseBaseMap } from '../service/maps/base-maps.ts';
+import { baseMapChoice } from '../service/maps/base-maps.ts';
 import { readMapPart } from '../service/maps/map-parts.ts';
 import { readWays } from '../service/maps/ways.ts';
-import { useRole } from '../service/role.ts';
-import { session } from '../service/session.ts';
-import {
-  type BaseMapChoice,
-  BaseMapFault,
-  choiceText,
-  fileTitle,
-  parseChoice,
-  worldChoice,
-} from '../state/base-map.ts';
+import { type BaseMapChoice, BaseMapFault, choiceText, parseChoice, worldChoice } from '../state/base-map.ts';
 import { createValue } from '../state/value.ts';
 import { loadPart } from '../words/parts.ts';
-import { language, type WordsWith } from '../words/word-set.ts';
+import { language, withWords } from '../words/word-set.ts';
 import { Icon } from './icon.tsx';
 import { Notice } from './texts.tsx';
-import { useValue, useWords } from './use.ts';
+import { lazyPart, useValue, useWords } from './use.ts';
 
 // The base map of this computer's choice under a map: opened when it is chosen, taken away when it cannot be drawn.
 
@@ -58,7 +40,7 @@ async function openMap(
   return openStyleMap(style, onFault);
 }
 
-interface ShownBaseMap {
+export interface ShownBaseMap {
   /** Null until the service has said what there is. */
   readonly offer: Offer | null;
   readonly choice: BaseMapChoice;
@@ -134,93 +116,7 @@ function useBaseMap(map: FleetMap | null): ShownBaseMap {
 const osmCopyright = 'https://www.openstreetmap.org/copyright';
 const noCredit = createValue('');
 
-interface Row {
-  readonly key: string;
-  readonly title: string;
-  /** What the choice means beyond this service; '': nothing. */
-  readonly hint: string;
-}
-
-/** The world, the files, the style, and what was chosen although it is no longer offered. */
-function rowsOf({ offer, choice }: ShownBaseMap, { baseMap }: WordsWith<[typeof mapWords]>): readonly Row[] {
-  const rows: Row[] = [{ key: choiceText(worldChoice), title: baseMap.world, hint: '' }];
-  for (const { name } of offer?.maps ?? [])
-    rows.push({ key: choiceText({ kind: 'file', name }), title: fileTitle(name), hint: '' });
-  const style = offer?.style ?? null;
-  if (style !== null) {
-    const { host } = new URL(style.url);
-    rows.push({
-      key: choiceText({ kind: 'style' }),
-      title: baseMap.style({ host }),
-      hint: baseMap.hostLearns({ host }),
-    });
-  }
-  const chosen = choiceText(choice);
-  if (choice.kind === 'file' && !rows.some(({ key }) => key === chosen))
-    rows.push({ key: chosen, title: fileTitle(choice.name), hint: '' });
-  return rows;
-}
-
-/** What is chosen here for every user of the account who chooses nothing; for administrators. */
-function useForAll() {
-  const queries = useQueryClient();
-  const accountID = useValue(session)?.accountID ?? '';
-  return useMutation({
-    mutationFn: (baseMap: string) => call('updateAccount', { body: { accountID, baseMap } }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['maps'] }),
-  });
-}
-
-const forAll = 'for-all';
-
-/** A button that opens the list of maps; nothing while there is nothing to choose from. */
-function BaseMapMenu({ shown }: { readonly shown: ShownBaseMap }) {
-  const words = useWords(mapWords);
-  const { baseMap } = words;
-  const rows = rowsOf(shown, words);
-  const role = useRole();
-  const setForAll = useForAll();
-  const chosen = choiceText(shown.choice);
-  const isForAll = chosen === choiceText(parseChoice(shown.offer?.chosen ?? null));
-  if (rows.length < 2) return null;
-  return (
-    <MenuTrigger>
-      <Button className="button square base-map" aria-label={baseMap.choose}>
-        <Icon name="layers" />
-      </Button>
-      <Popover className="menu" placement="bottom end">
-        <Menu
-          aria-label={baseMap.choose}
-          selectionMode="single"
-          disallowEmptySelection
-          selectedKeys={[chosen]}
-          onAction={(key) => {
-            if (key === forAll) setForAll.mutate(chosen);
-          }}
-          onSelectionChange={(keys) => {
-            for (const key of new Set<unknown>(keys))
-              if (key !== forAll) chooseBaseMap(parseChoice(String(key)));
-          }}
-        >
-          <MenuSection>
-            <Header>{baseMap.choose}</Header>
-            {rows.map(({ key, title, hint }) => (
-              <MenuItem key={key} id={key} textValue={title}>
-                <bdi>{title}</bdi>
-                {hint === '' ? null : <Text slot="description">{hint}</Text>}
-              </MenuItem>
-            ))}
-          </MenuSection>
-          {role === 'admin' && !isForAll ? (
-            <MenuSection selectionMode="none" aria-label={baseMap.forAll}>
-              <MenuItem id={forAll}>{baseMap.forAll}</MenuItem>
-            </MenuSection>
-          ) : null}
-        </Menu>
-      </Popover>
-    </MenuTrigger>
-  );
-}
+const BaseMapMenu = lazyPart(async () => (await withWords(import('./base-map-menu.tsx'))).BaseMapMenu);
 
 /** Why the chosen map is not drawn, or not all of it. */
 function BaseMapNotice({ shown: { fault, retry } }: { readonly shown: ShownBaseMap }) {
@@ -253,20 +149,22 @@ function MapCredit({ shown: { opened } }: { readonly shown: ShownBaseMap }) {
   return (
     <p className="float credit always">
       {hasOpenData ? (
-        <a href={osmCopyright} target="_blank" rel="noopener noreferrer">
-          {baseMap.osm}
-        </a>
+        <>
+          <a href={osmCopyright} target="_blank" rel="noopener noreferrer">
+            {baseMap.osm}
+          </a>
+          {' · '}
+        </>
       ) : null}
-      {[own === '' || /openstreetmap/i.test(own) ? '' : own, live.credit]
-        .filter((text) => text !== '')
-        .map((text, at) => (at > 0 || hasOpenData ? ` · ${text}` : text))}
+      {own === '' || /openstreetmap/i.test(own) ? '' : `${own} · `}
+      {live.credit}
     </p>
   );
 }
 
 interface MapToolsProps {
   readonly map: FleetMap | null;
-  /** Null: there is nothing but the choice of the map. */
+  /** Null: nothing can be pressed, and the map is that of this computer or account. */
   readonly fitText?: string | null;
   onFit?(): void;
 }
@@ -290,7 +188,7 @@ export function MapTools({ map, fitText = null, onFit = () => undefined }: MapTo
             </Button>
           </>
         )}
-        <BaseMapMenu shown={shown} />
+        <Suspense>{fitText === null ? null : <BaseMapMenu shown={shown} />}</Suspense>
       </div>
       <BaseMapNotice shown={shown} />
       <MapCredit shown={shown} />

@@ -60,10 +60,7 @@ export function markImages(colours: Colours): ReadonlyMap<string, MarkImage> {
     );
   for (const form of markForms) add(`mark-${form}`, markSide, markLayers[form]);
   for (const form of ringForms) add(`ring-${form}`, ringSide, ringLayers[form]);
-  all.set(
-    noImage,
-    draw(1, () => undefined),
-  );
+  add(noImage, 1, []);
   all.set(
     'ring-selected',
     draw(ringSide, (context) => {

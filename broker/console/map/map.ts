@@ -5,6 +5,7 @@ import {
   type GeoJSONSource,
   Map as LibreMap,
   LngLatBounds,
+  Marker,
   ScaleControl,
   setWorkerUrl,
 } from 'maplibre-gl';
@@ -24,7 +25,7 @@ import { createGround, type Ground } from './ground.ts';
 import { markImages, pixelRatio } from './images.ts';
 import { drawJoinedNames } from './joined-names.ts';
 import { listenToPresses } from './presses.ts';
-import { createReplayMark, type ReplayMark } from './replay-mark.ts';
+import type { createReplayMark, ReplayMark } from './replay-mark.ts';
 import { graticule } from './world/graticule.ts';
 import type { createWays, ReadWays } from './world/ways.ts';
 import { draftShapes, zoneShapes } from './zone-shapes.ts';
@@ -119,23 +120,25 @@ function drawTrack(map: LibreMap, { track, lateTrack }: Shown): void {
   setData(map, 'track', collection([featureOfTrack(track, false), featureOfTrack(lateTrack, true)]));
 }
 
-function boundsOfTrack(tracks: readonly Track[]): LngLatBounds | null {
+/** Null: there is no place. */
+function boundsOf(places: readonly (readonly number[])[]): LngLatBounds | null {
   const bounds = new LngLatBounds();
-  for (const place of tracks.flat(2)) bounds.extend([...place] as [number, number]);
+  for (const [longitude = 0, latitude = 0] of places) bounds.extend([longitude, latitude]);
   return bounds.isEmpty() ? null : bounds;
 }
 
 function boundsOfDraft(draft: Zone | null): LngLatBounds | null {
-  const bounds = new LngLatBounds();
+  const places = (draft?.points ?? []).map(({ latitude, longitude }) => [longitude, latitude]);
   for (const { geometry } of draftShapes(draft).features) {
     if (!('coordinates' in geometry)) continue;
     const numbers = (geometry.coordinates as unknown[]).flat(3) as number[];
-    for (let at = 0; at + 1 < numbers.length; at += 2)
-      bounds.extend([numbers[at] ?? 0, numbers[at + 1] ?? 0]);
+    for (let at = 0; at + 1 < numbers.length; at += 2) places.push(numbers.slice(at, at + 2));
   }
-  for (const { latitude, longitude } of draft?.points ?? []) bounds.extend([longitude, latitude]);
-  return bounds.isEmpty() ? null : bounds;
+  return boundsOf(places);
 }
+
+const placesOf = (vehicles: readonly Vehicle[]) =>
+  vehicles.flatMap(({ place }) => (place === null ? [] : [place]));
 
 /** The selected zone, and the drawing of one. */
 function createDraft(map: LibreMap, host: HTMLElement, shown: Shown) {
@@ -201,41 +204,33 @@ async function drawWorld(map: LibreMap, ground: Ground, host: HTMLElement): Prom
   }
 }
 
-/** The fleet's own ways, once they are wanted and the first style stands. */
+const ignore = (): undefined => undefined;
+
+/** The fleet's own ways, once they are wanted. */
 function createOwnWays(map: LibreMap) {
   let ways: ReturnType<typeof createWays> | null = null;
-  let read: ReadWays | null = null;
-  let isDrawn = false;
-  let isRemoved = false;
-  async function begin(): Promise<void> {
-    if (read === null || !isDrawn) return;
-    const wanted = read;
+  const draw = (features: readonly Feature[]): void => setData(map, 'ways', collection(features));
+  async function begin(read: ReadWays): Promise<void> {
     const { createWays: create } = await import('./world/ways.ts');
-    if (isRemoved) return;
-    ways ??= create(map, wanted, (features) => setData(map, 'ways', collection(features)));
-    ways.show();
+    ways ??= create(map, read, draw);
   }
   return {
-    want(wanted: ReadWays) {
-      read = wanted;
-      void begin().catch(() => undefined);
-    },
+    want: (read: ReadWays) => void begin(read).catch(ignore),
     /** With each new style of the map. */
-    begin() {
-      isDrawn = true;
-      void begin().catch(() => undefined);
-    },
-    end() {
-      isRemoved = true;
-      ways?.end();
-    },
+    show: () => ways?.show(),
+    end: () => ways?.end(),
   };
 }
 
-function boundsOf(vehicles: readonly Vehicle[]): LngLatBounds | null {
-  const bounds = new LngLatBounds();
-  for (const { place } of vehicles) if (place !== null) bounds.extend([...place] as [number, number]);
-  return bounds.isEmpty() ? null : bounds;
+/** The code of the mark is loaded with the first replay; without it the replay goes on without the mark. */
+function createReplay(map: LibreMap): (mark: ReplayMark | null) => void {
+  let loaded: Promise<ReturnType<typeof createReplayMark>> | null = null;
+  const markerOf = (element: HTMLElement): Marker => new Marker({ element, rotationAlignment: 'map' });
+  return (mark) => {
+    if (mark === null && loaded === null) return;
+    loaded ??= import('./replay-mark.ts').then(({ createReplayMark: create }) => create(map, markerOf));
+    void loaded.then((show) => show(mark)).catch(ignore);
+  };
 }
 
 function listen(map: LibreMap, options: MapOptions, isDrawing: () => boolean): void {
@@ -307,17 +302,17 @@ export function createFleetMap(options: MapOptions): FleetMap {
     // Vehicles come first: the world is drawn once they stand.
     map.once('idle', () => {
       host.dataset['isDrawn'] = 'true';
-      void drawWorld(map, ground, host).catch(() => undefined);
-      ways.begin();
+      void drawWorld(map, ground, host).catch(ignore);
+      ways.show();
     });
   };
   map.on('style.load', begin);
   listen(map, options, drawing.isOn);
   const fit = (isAnimated: boolean): void => {
-    const bounds = boundsOf(shown.vehicles);
+    const bounds = boundsOf(placesOf(shown.vehicles));
     if (bounds !== null) map.fitBounds(bounds, { padding: 56, maxZoom: 13, animate: isAnimated });
   };
-  const showReplay = createReplayMark(map);
+  const showReplay = createReplay(map);
   const repaint = (): void => {
     drawing.pause();
     delete host.dataset['isDrawn'];
@@ -326,7 +321,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
   return {
     show(vehicles, selected) {
       shown.vehicles = vehicles;
-      if (!isPlaced && boundsOf(vehicles) !== null) {
+      if (!isPlaced && placesOf(vehicles).length > 0) {
         isPlaced = true;
         fit(false);
       }
@@ -343,7 +338,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
     ...drawing.methods,
     showReplay,
     fitTrack() {
-      const bounds = boundsOfTrack([shown.track, shown.lateTrack]);
+      const bounds = boundsOf([shown.track, shown.lateTrack].flat(2));
       if (bounds !== null) map.fitBounds(bounds, { padding: 40, maxZoom: 15, animate: false });
     },
     goTo({ place: to }) {

@@ -1,5 +1,5 @@
 // The mark of a replay on the map.
-import { type Map as LibreMap, Marker } from 'maplibre-gl';
+import type { Map as LibreMap, Marker } from 'maplibre-gl';
 import { noVehicle } from '../state/fleet.ts';
 import { formOf, type MarkLayer, markLayers, turnOf } from './mark-layers.ts';
 
@@ -54,15 +54,22 @@ function replayElement(): SVGSVGElement {
 }
 
 /** Shows the mark of a replay; the same element moves, so nothing is copied to the worker. */
-export function createReplayMark(map: LibreMap): (mark: ReplayMark | null) => void {
+export function createReplayMark(
+  map: LibreMap,
+  markerOf: (element: HTMLElement) => Marker,
+): (mark: ReplayMark | null) => void {
   let shown: { readonly element: SVGSVGElement; readonly marker: Marker } | null = null;
   const add = (place: readonly [number, number]) => {
     const element = replayElement();
     // MapLibre asks for an HTML element and uses what every element has.
     const holder = document.createElement('div');
     holder.append(element);
-    const marker = new Marker({ element: holder, rotationAlignment: 'map' });
-    return { element, marker: marker.setLngLat([...place]).addTo(map) };
+    return {
+      element,
+      marker: markerOf(holder)
+        .setLngLat([...place])
+        .addTo(map),
+    };
   };
   return (mark) => {
     if (mark === null) {

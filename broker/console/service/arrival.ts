@@ -48,3 +48,20 @@ function takeReturn(): ProviderReturn | null {
 
 /** Takes it; null when there is nothing, and from the second call on. */
 export const takeArrival = (): Arrival | null => takeReturn() ?? takeCode();
+
+/**
+ * What the address brought when the page was opened, until it was used: each works once. With a session in this tab it is not used, so
+ * that the link of another person replaces none; it is once the service no longer knows that session.
+ */
+let first: Arrival | null = null;
+
+/** Takes it out of the address, once the page is opened. */
+export function takeFirst(): void {
+  first = takeArrival();
+}
+
+export function firstArrival(): Arrival | null {
+  const entry = first;
+  first = null;
+  return entry;
+}

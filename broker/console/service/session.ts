@@ -68,28 +68,32 @@ type TabMessage =
   | { readonly kind: 'left'; readonly token: string };
 
 let tabs: BroadcastChannel | null = null;
-const tell = (message: TabMessage): void => tabs?.postMessage(message);
+const send = (message: TabMessage): void => tabs?.postMessage(message);
 /** This tab takes the session of another one. */
 let takesSession = false;
+/** It asks for one: the address brought no login of its own. */
+let asks = false;
+/** The token whose session ended here: another tab may not know that yet. */
+let endedToken = '';
 /** Another tab of this browser answers within this time, ms. */
 const answerMs = 150;
 
-function hear(message: TabMessage): void {
+function receive(message: TabMessage): void {
   const own = stored();
   if (message.kind === 'ask') {
-    if (own !== null) tell({ kind: 'begun', session: own });
+    if (own !== null) send({ kind: 'begun', session: own });
   } else if (message.kind === 'left') {
     if (own?.token === message.token) forget('left');
-  } else if (takesSession && own === null) keep(message.session);
+  } else if (takesSession && own === null && message.session.token !== endedToken) keep(message.session);
 }
 
 /** From now on this tab answers others. @param mayTake it begins with the session of another tab, if there is one. */
 export async function joinTabs(mayTake: boolean): Promise<void> {
   tabs = new BroadcastChannel('fleetward.session');
-  tabs.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => hear(data));
+  tabs.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => receive(data));
+  asks = mayTake;
   if (!mayTake || session.get() !== null) return;
   const leave = takeSession();
-  tell({ kind: 'ask' });
   await new Promise<void>((done) => {
     setTimeout(done, answerMs);
     const unsubscribe = session.subscribe(() => {
@@ -103,6 +107,7 @@ export async function joinTabs(mayTake: boolean): Promise<void> {
 /** While no session is here, that of another tab is taken as soon as it begins. @returns ends that. */
 export function takeSession(): () => void {
   takesSession = true;
+  if (asks) send({ kind: 'ask' });
   return () => {
     takesSession = false;
   };
@@ -110,19 +115,22 @@ export function takeSession(): () => void {
 
 export function beginSession(begun: Session): void {
   keep(begun);
-  tell({ kind: 'begun', session: begun });
+  send({ kind: 'begun', session: begun });
 }
 
 function forget(why: Exclude<Absence, 'none'>): void {
   // A page may follow the fleet with another token than that of this tab.
   if (stored()?.token === session.get()?.token) sessionStorage.removeItem(key);
+  endedToken = session.get()?.token ?? '';
   absence.set(why);
   session.set(null);
 }
 
 export function endSession(why: Exclude<Absence, 'none'>): void {
+  // What was asked before a sign-out is refused after it.
+  if (why === 'ended' && session.get() === null) return;
   const token = stored()?.token;
-  if (why === 'left' && token !== undefined) tell({ kind: 'left', token });
+  if (why === 'left' && token !== undefined) send({ kind: 'left', token });
   forget(why);
 }
 

@@ -48,7 +48,7 @@ export const parkTile = (): Uint8Array => {
       population_rank: 14,
     }),
   };
-  return fromGeojsonVt(layers as unknown as Parameters<typeof fromGeojsonVt>[0], { version: 2, extent });
+  return fromGeojsonVt(layers, { version: 2, extent });
 };
 
 interface MapFileOptions {

@@ -6,8 +6,8 @@ import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import fineUrl from 'world-atlas/countries-50m.json?url';
 import coarseUrl from 'world-atlas/countries-110m.json?url';
-import { once, readJson, readTowns } from '../../service/maps/towns.ts';
 import { type Country, continuedCountry, countryNames } from './shapes.ts';
+import { once, readJson, readTowns } from './towns.ts';
 
 type World = Topology<{ countries: GeometryCollection<{ name: string }> }>;
 type Waters = Topology<{ lakes: GeometryCollection; rivers: GeometryCollection }>;

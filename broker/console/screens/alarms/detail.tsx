@@ -20,7 +20,7 @@ import { without } from '../../state/search.ts';
 import type { Words } from '../../words/word-set.ts';
 import { OpenOrder } from '../cut/open-order.tsx';
 import { AlarmBadge } from '../vehicle/badges.tsx';
-import { placeText } from './place.ts';
+import { AlarmPlace } from './place.tsx';
 import type { Dialogs } from './use-alarm-changes.ts';
 import type { ManyAlarms } from './use-many-alarms.ts';
 
@@ -58,7 +58,7 @@ function Facts({ alarm, detail }: { readonly alarm: Alarm; readonly detail: Deta
       </dd>
       <dt>{texts.where}</dt>
       <dd>
-        <bdi>{placeText(alarm, words)}</bdi>
+        <AlarmPlace alarm={alarm} />
       </dd>
       <dt>{texts.happened}</dt>
       <dd>

@@ -9,7 +9,7 @@ import { session } from '../../service/session.ts';
 import { beganOf, rightsOf } from '../../state/alarm-view.ts';
 import { withWords } from '../../words/word-set.ts';
 import { AlarmBadge } from '../vehicle/badges.tsx';
-import { placeText } from './place.ts';
+import { AlarmPlace } from './place.tsx';
 import type { Dialogs } from './use-alarm-changes.ts';
 import type { ManyAlarms } from './use-many-alarms.ts';
 
@@ -102,7 +102,7 @@ function Row({ alarm, role, isSelected, isOpen, dialogs, many }: RowProps) {
         </Link>
       </th>
       <td data-label={texts.columns.where}>
-        <bdi>{placeText(alarm, words)}</bdi>
+        <AlarmPlace alarm={alarm} isShort />
       </td>
       <td data-label={texts.columns.received} className="nowrap">
         <Time at={alarm.opened} />{' '}

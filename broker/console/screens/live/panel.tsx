@@ -13,18 +13,17 @@ import { without } from '../../state/search.ts';
 import { OpenOrder } from '../cut/open-order.tsx';
 import { useSafeOrder } from '../cut/safe-order.tsx';
 import { AlarmBadge, CutBadge, StateBadge } from '../vehicle/badges.tsx';
-import { FuelFact, positionText, SpeedFact, SwitchFacts } from '../vehicle/facts.tsx';
+import { FuelFact, Position, SpeedFact, SwitchFacts } from '../vehicle/facts.tsx';
 
 function Facts({ vehicle }: { readonly vehicle: Vehicle }) {
-  const all = useWords();
-  const { vehicle: words } = all;
+  const { vehicle: words } = useWords();
   return (
     <dl className="facts">
       <SpeedFact isBig vehicle={vehicle} />
       <SwitchFacts vehicle={vehicle} />
       <Fact
         name={words.position}
-        value={positionText(vehicle, all, vehicle.zone)}
+        value={<Position vehicle={vehicle} hasZone />}
         age={<Age at={vehicle.fixS} />}
       />
       <FuelFact vehicle={vehicle} />

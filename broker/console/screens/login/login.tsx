@@ -1,19 +1,19 @@
 // Sign in: by password, at the login provider where the service has one, or by a link whose one-time code stands behind `#`.
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import { Button, Form, Input, Label, TextField } from 'react-aria-components';
 import { Icon, Logo } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { lazyPart, useTitle, useValue, useWords } from '../../components/use.ts';
-import { type Arrival, takeArrival } from '../../service/arrival.ts';
+import { type Arrival, firstArrival, takeArrival } from '../../service/arrival.ts';
 import { call } from '../../service/call.ts';
 import { goToProvider } from '../../service/provider-login.ts';
 import { absence, lastUser, session, takeSession } from '../../service/session.ts';
 import { type Entry, signIn } from '../../service/sign-in.ts';
 import { ThemeButton } from '../../shell/bar-menus.tsx';
 import { applyPreferences } from '../../shell/preferences.ts';
-import type { Words } from '../../words/word-set.ts';
+import { type Words, withWords } from '../../words/word-set.ts';
 import { Fault } from './fault.tsx';
 
 // The button that goes to the login provider; only where the service has one.
@@ -61,17 +61,10 @@ function ProviderButton({
   );
 }
 
-/**
- * What the address brought, until it was used: each works once. With a session in this tab it is not used, so that the link of
- * another person replaces none; it is once the service no longer knows that session.
- */
-let arrival = takeArrival();
-
-/** Takes it; null after a sign-out, which nothing undoes by itself. */
+/** What the address brought; null after a sign-out, which nothing undoes by itself. */
 function nextEntry(): Arrival | null {
-  const entry = absence.get() === 'left' ? null : arrival;
-  arrival = null;
-  return entry;
+  const entry = firstArrival();
+  return absence.get() === 'left' ? null : entry;
 }
 
 function Why({ words: { login } }: { readonly words: Words }): ReactNode {
@@ -87,10 +80,58 @@ function Why({ words: { login } }: { readonly words: Words }): ReactNode {
 
 const textOf = (value: FormDataEntryValue | null): string => (typeof value === 'string' ? value : '');
 
+/** Account and user of the last session are filled in; a password manager knows the rest. */
+function Fields({
+  words: { login },
+  password,
+}: {
+  readonly words: Words;
+  readonly password: RefObject<HTMLInputElement | null>;
+}) {
+  const [last] = useState(lastUser);
+  return (
+    <>
+      <TextField
+        className="field"
+        name="accountID"
+        isRequired
+        autoComplete="organization"
+        maxLength={64}
+        defaultValue={last.accountID}
+        autoFocus={last.userID === ''}
+      >
+        <Label>{login.account}</Label>
+        <Input className="input" />
+      </TextField>
+      <TextField
+        className="field"
+        name="userID"
+        isRequired
+        autoComplete="username"
+        maxLength={64}
+        defaultValue={last.userID}
+      >
+        <Label>{login.user}</Label>
+        <Input className="input" />
+      </TextField>
+      <TextField
+        className="field"
+        name="password"
+        type="password"
+        isRequired
+        autoComplete="current-password"
+        autoFocus={last.userID !== ''}
+      >
+        <Label>{login.password}</Label>
+        <Input className="input" ref={password} />
+      </TextField>
+    </>
+  );
+}
+
 function LoginForm({ words, next }: { readonly words: Words; readonly next: string | undefined }) {
   const { login } = words;
   const password = useRef<HTMLInputElement>(null);
-  const [last] = useState(lastUser);
   const attempt = useMutation({
     async mutationFn(entry: Entry) {
       await signIn(entry);
@@ -134,40 +175,7 @@ function LoginForm({ words, next }: { readonly words: Words; readonly next: stri
       ) : (
         <Why words={words} />
       )}
-      <TextField
-        className="field"
-        name="accountID"
-        isRequired
-        autoComplete="organization"
-        maxLength={64}
-        defaultValue={last.accountID}
-        autoFocus={last.userID === ''}
-      >
-        <Label>{login.account}</Label>
-        <Input className="input" />
-      </TextField>
-      <TextField
-        className="field"
-        name="userID"
-        isRequired
-        autoComplete="username"
-        maxLength={64}
-        defaultValue={last.userID}
-      >
-        <Label>{login.user}</Label>
-        <Input className="input" />
-      </TextField>
-      <TextField
-        className="field"
-        name="password"
-        type="password"
-        isRequired
-        autoComplete="current-password"
-        autoFocus={last.userID !== ''}
-      >
-        <Label>{login.password}</Label>
-        <Input className="input" ref={password} />
-      </TextField>
+      <Fields words={words} password={password} />
       <Button className="button primary full" type="submit" isPending={attempt.isPending}>
         {attempt.isPending ? login.busy : login.submit}
       </Button>
@@ -177,7 +185,7 @@ function LoginForm({ words, next }: { readonly words: Words; readonly next: stri
   );
 }
 
-const Backdrop = lazyPart(async () => (await import('./backdrop.tsx')).Backdrop);
+const Backdrop = lazyPart(async () => (await withWords(import('./backdrop.tsx'))).Backdrop);
 
 export function LoginScreen() {
   const words = useWords();

@@ -1,19 +1,21 @@
 // Facts of a vehicle that the panel beside the map and the page of the vehicle both show.
 import { featureNames } from '../../../../src/core/events/event.ts';
-import { Age, Fact, numberText, placeText } from '../../components/texts.tsx';
+import { Place } from '../../components/places/place.tsx';
+import { Age, Fact, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
-import type { Words } from '../../words/word-set.ts';
 
 interface FactProps {
   readonly vehicle: Vehicle;
 }
 
-/** Where the vehicle is: its address, else `zone` where there is one, else the coordinates of its last fix. */
-export function positionText({ address, place }: Vehicle, { vehicle: words }: Words, zone = ''): string {
+/** Where the vehicle is: its address, else its zone where that is shown nowhere else, else its last fix in words. */
+export function Position({ vehicle, hasZone = false }: FactProps & { readonly hasZone?: boolean }) {
+  const { vehicle: words } = useWords();
+  const { address, zone, place } = vehicle;
   if (address !== '') return address;
-  if (zone !== '') return zone;
-  return place === null ? words.noPosition : placeText(place[1], place[0]);
+  if (hasZone && zone !== '') return zone;
+  return place === null ? words.noPosition : <Place latitude={place[1]} longitude={place[0]} />;
 }
 
 export function SpeedFact({ vehicle, isBig = false }: FactProps & { readonly isBig?: boolean }) {

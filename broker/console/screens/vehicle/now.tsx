@@ -10,7 +10,8 @@ import type { Device } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { Age, Empty, numberText, placeText, spanText, Time } from '../../components/texts.tsx';
+import { Place } from '../../components/places/place.tsx';
+import { Age, Empty, numberText, spanText, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { Known, useFailure, usePicture } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
@@ -85,7 +86,7 @@ function Position({ device }: { readonly device: Device }) {
       <dl className="pairs">
         <dt>{words.position}</dt>
         <dd>
-          <bdi>{placeText(device.deviceLastValidLatitude, device.deviceLastValidLongitude)}</bdi>{' '}
+          <Place latitude={device.deviceLastValidLatitude} longitude={device.deviceLastValidLongitude} />{' '}
           <span className="age">
             <Age at={at} />
           </span>

@@ -9,6 +9,7 @@ import type { EventRecord } from '../../api/operations.ts';
 import { Deliveries } from '../../components/deliveries.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
+import { Place } from '../../components/places/place.tsx';
 import {
   Badge,
   codeText,
@@ -16,7 +17,6 @@ import {
   iconOf,
   Loading,
   numberText,
-  placeText,
   spanText,
   Time,
 } from '../../components/texts.tsx';
@@ -243,7 +243,7 @@ function Facts({ record }: { readonly record: Record }) {
       <dt>{vehicle.position}</dt>
       <dd>
         {record.isPositionValid ? (
-          <bdi>{placeText(record.latitude, record.longitude)}</bdi>
+          <Place latitude={record.latitude} longitude={record.longitude} />
         ) : (
           vehicle.noPosition
         )}

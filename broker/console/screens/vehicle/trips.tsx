@@ -9,16 +9,8 @@ import type { Device, Stop, Trip } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import {
-  Badge,
-  Empty,
-  Notice,
-  numberText,
-  placeText,
-  spanText,
-  Time,
-  timeText,
-} from '../../components/texts.tsx';
+import { Place } from '../../components/places/place.tsx';
+import { Badge, Empty, Notice, numberText, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
@@ -145,7 +137,9 @@ function StopRow({ stop, hasDrivers }: Pick<RowProps, 'hasDrivers'> & { readonly
       </td>
       <td colSpan={2}>
         <Badge icon="map">{texts.stopped}</Badge>{' '}
-        <bdi className="muted">{placeText(stop.latitude, stop.longitude)}</bdi>
+        <span className="muted">
+          <Place latitude={stop.latitude} longitude={stop.longitude} isShort />
+        </span>
       </td>
       <td className="num" data-label={texts.idle}>
         <bdi>{stop.idleTime === null ? words.common.unknown : spanText(stop.idleTime, words)}</bdi>

@@ -21,21 +21,20 @@ import { VehicleAudit } from './audit.tsx';
 import { AlarmMark, CutBadge, StateBadge } from './badges.tsx';
 import { VehicleCommands } from './commands.tsx';
 import { VehicleEvents } from './events.tsx';
-import { FuelFact, positionText, SpeedFact, SwitchFacts } from './facts.tsx';
+import { FuelFact, Position, SpeedFact, SwitchFacts } from './facts.tsx';
 import { VehicleHealth } from './health.tsx';
 import { VehicleMessages } from './messages.tsx';
 import { VehicleNow } from './now.tsx';
 import { VehicleTrips } from './trips.tsx';
 
 function HeroFacts({ vehicle }: { readonly vehicle: Vehicle }) {
-  const all = useWords();
-  const { vehicle: words } = all;
+  const { vehicle: words } = useWords();
   const fixAge = <Age at={vehicle.fixS} />;
   return (
     <dl className="hero-facts">
       <SpeedFact vehicle={vehicle} />
       <SwitchFacts vehicle={vehicle} hasCargo />
-      <Fact name={words.position} value={positionText(vehicle, all)} age={fixAge} />
+      <Fact name={words.position} value={<Position vehicle={vehicle} />} age={fixAge} />
       <Fact name={words.zone} value={vehicle.zone || words.noZone} age={fixAge} />
       <FuelFact vehicle={vehicle} />
       <Fact name={words.driver} value={vehicle.driver || words.noDriver} />

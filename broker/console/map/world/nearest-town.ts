@@ -1,5 +1,5 @@
 // The town that is nearest to a place, and the direction from there. Pure.
-import { distanceM, headingDeg, type Point } from '../../../src/core/geo/geo.ts';
+import { distanceM, headingDeg, type Point } from '../../../../src/core/geo/geo.ts';
 
 export interface Town extends Point {
   readonly name: string;

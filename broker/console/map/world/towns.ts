@@ -1,8 +1,8 @@
 // The towns that ship with the console, GeoNames of 100,000 people and more, the largest first. Read once for all maps and texts.
 import placesUrl from 'virtual:places-url';
 import { retryDelayMs } from '../../../../src/core/retry-delay.ts';
-import type { Town } from '../../state/nearest-town.ts';
 import { createValue } from '../../state/value.ts';
+import type { Town } from './nearest-town.ts';
 
 type Row = readonly [name: string, longitude: number, latitude: number, population: number, isCapital: 0 | 1];
 

@@ -1,47 +1,43 @@
 // A place that has no name of its own: the nearest town and the direction from it, and the coordinates, which can be copied and opened in
 // the reader's map.
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
-import { nearestWords } from '../../../build/words/nearest.ts';
-import { readTowns, towns } from '../service/maps/towns.ts';
-import { nearestTown } from '../state/nearest-town.ts';
-import type { WordsWith } from '../words/word-set.ts';
-import { Icon } from './icon.tsx';
-import { numberText, placeText } from './texts.tsx';
-import { useValue, useWords } from './use.ts';
+import { nearestWords } from '../../../../build/words/nearest.ts';
+import { nearestTown } from '../../map/world/nearest-town.ts';
+import { readTowns, towns } from '../../map/world/towns.ts';
+import type { WordsWith } from '../../words/word-set.ts';
+import { Icon } from '../icon.tsx';
+import { numberText, placeText } from '../texts.tsx';
+import { useValue, useWords } from '../use.ts';
 
 /** A place within so many km of a town's middle is in it. */
 const withinKm = 2;
 
-interface Spot {
+interface SpotProps {
   readonly latitude: number;
   readonly longitude: number;
+  readonly isShort: boolean;
 }
 
 /** Null: no town is near, or they are not read yet. */
-function useNearest(spot: Spot, { nearest }: WordsWith<[typeof nearestWords]>): string | null {
+function useNearest(spot: SpotProps, { nearest }: WordsWith<[typeof nearestWords]>): string | null {
   const known = useValue(towns);
   useEffect(() => void readTowns(), []);
-  const town = nearestTown(known, spot);
+  const { latitude, longitude } = spot;
+  const town = useMemo(() => nearestTown(known, { latitude, longitude }), [known, latitude, longitude]);
   if (town === null) return null;
   const { name, distanceKm, direction } = town;
   if (distanceKm < withinKm) return nearest.at({ name });
   return nearest.near({ km: numberText(distanceKm), direction, name });
 }
 
-/** In words, where there is no room for more; the coordinates where no town is near. */
-export function PlaceWords(spot: Spot) {
-  const words = useWords(nearestWords);
-  const coordinates = placeText(spot.latitude, spot.longitude, 4);
-  return <bdi title={coordinates}>{useNearest(spot, words) ?? coordinates}</bdi>;
-}
-
-export function Place(spot: Spot) {
+export function Spot(spot: SpotProps) {
   const words = useWords(nearestWords);
   const near = useNearest(spot, words);
   const [isCopied, setCopied] = useState(false);
   const { nearest } = words;
   const coordinates = placeText(spot.latitude, spot.longitude);
+  if (spot.isShort) return <bdi title={coordinates}>{near ?? coordinates}</bdi>;
   return (
     <span className="place">
       {near === null ? null : <bdi>{near}</bdi>}{' '}
@@ -49,7 +45,6 @@ export function Place(spot: Spot) {
         {/* Plain HTTP has no clipboard. */}
         {window.isSecureContext ? (
           <Button
-            className="link-button"
             aria-label={nearest.copy({ coordinates })}
             onPress={() => void navigator.clipboard.writeText(coordinates).then(() => setCopied(true))}
           >

@@ -1,0 +1,19 @@
+// Where an alarm is, in words.
+import type { Alarm } from '../../api/operations.ts';
+import { Place } from '../../components/places/place.tsx';
+import { useWords } from '../../components/use.ts';
+
+/** @param isShort without the coordinates. */
+export function AlarmPlace({
+  alarm,
+  isShort = false,
+}: {
+  readonly alarm: Alarm;
+  readonly isShort?: boolean;
+}) {
+  const { alarms } = useWords();
+  const { geozoneID, isPositionValid, latitude, longitude } = alarm;
+  if (geozoneID !== '') return <bdi>{geozoneID}</bdi>;
+  if (!isPositionValid) return alarms.noPlace;
+  return <Place latitude={latitude} longitude={longitude} isShort={isShort} />;
+}
