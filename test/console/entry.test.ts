@@ -184,6 +184,35 @@ describe.skipIf(why !== null)(
       await late.getByRole('heading', { name: 'Sign in' }).waitFor();
     });
 
+    it('of another user in another tab is not taken by a tab that signs out', async () => {
+      const { page, context } = await open();
+      await page.goto(`${base}/console/login#code=${makeCode()}`);
+      await heading(page).waitFor();
+      await page.goto(`${base}/console/live`);
+      await heading(page).waitFor();
+      await call('user/createuser/authorization', {
+        userID: 'olga',
+        roleID: 'viewer',
+        password: setup.password,
+      });
+      const other = await context.newPage();
+      await other.goto(`${base}/console/login`);
+      await other.getByLabel('Account').fill('demo');
+      await other.getByLabel('User').fill('olga');
+      await other.getByLabel('Password').fill(setup.password);
+      await other.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await heading(other).waitFor();
+      await page.getByRole('button', { name: 'admin, menu' }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await page.getByText('You have signed out').waitFor();
+      // A tab that opens now takes the session that there is; the one that signed out still does not.
+      const late = await context.newPage();
+      await late.goto(`${base}/console/alarms`);
+      await late.getByRole('button', { name: 'olga, menu' }).waitFor();
+      expect(await page.getByText('You have signed out').isVisible()).toBe(true);
+      expect(await page.evaluate("sessionStorage['fleetward.session']")).toBe(undefined);
+    });
+
     it('keeps account and user when the session ends, and goes back to where it was', async () => {
       const { page } = await open();
       await page.goto(`${base}/console/login#code=${makeCode()}`);

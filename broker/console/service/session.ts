@@ -43,7 +43,7 @@ export function isPractice(): boolean {
 
 export const sessionToken = (): string | null => session.get()?.token ?? null;
 
-/** Account and user who signed in last on this computer; '': none did. */
+/** Ids of the last sign-in on this computer; '' before the first. */
 export interface LastUser {
   readonly accountID: string;
   readonly userID: string;
@@ -64,7 +64,8 @@ function keep(begun: Session): void {
 
 type TabMessage =
   | { readonly kind: 'ask' }
-  | { readonly kind: 'begun'; readonly session: Session }
+  /** `begun`: just now; `held`: the answer to `ask`. */
+  | { readonly kind: 'begun' | 'held'; readonly session: Session }
   | { readonly kind: 'left'; readonly token: string };
 
 let tabs: BroadcastChannel | null = null;
@@ -81,10 +82,13 @@ const answerMs = 150;
 function receive(message: TabMessage): void {
   const own = stored();
   if (message.kind === 'ask') {
-    if (own !== null) send({ kind: 'begun', session: own });
+    if (own !== null) send({ kind: 'held', session: own });
   } else if (message.kind === 'left') {
     if (own?.token === message.token) forget('left');
-  } else if (takesSession && own === null && message.session.token !== endedToken) keep(message.session);
+  } else if (takesSession && own === null && message.session.token !== endedToken) {
+    // After a sign-out the session of another user in another tab is not taken: only one that begins now.
+    if (message.kind === 'begun' || absence.get() !== 'left') keep(message.session);
+  }
 }
 
 /** From now on this tab answers others. @param mayTake it begins with the session of another tab, if there is one. */
