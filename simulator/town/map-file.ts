@@ -4,6 +4,7 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { GeoJSONVT, type GeoJSONVTTile } from '@maplibre/geojson-vt';
 import { fromGeojsonVt } from '@maplibre/vt-pbf';
 import type { Feature } from 'geojson';
+import { mercatorOf } from '../../src/core/geo/mercator.ts';
 
 const extent = 4096;
 const headerBytes = 127;
@@ -83,10 +84,8 @@ const leastZoomOf = ({ properties }: Feature): number => Number(properties?.['mi
 
 /** Column and row of the tile that holds a place. */
 function tileAt(zoom: number, [longitude = 0, latitude = 0]: readonly number[]): [number, number] {
-  const side = 2 ** zoom;
-  const sine = Math.sin((latitude * Math.PI) / 180);
-  const y = 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI);
-  return [Math.floor((longitude / 360 + 0.5) * side), Math.floor(y * side)];
+  const { x, y } = mercatorOf({ latitude, longitude });
+  return [Math.floor(x * 2 ** zoom), Math.floor(y * 2 ** zoom)];
 }
 
 /** The shapes of each layer cut into tiles; a shape is in those of its `min_zoom` and nearer. */

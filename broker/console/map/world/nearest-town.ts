@@ -1,5 +1,6 @@
 // The town that is nearest to a place, and the direction from there. Pure.
 import { distanceM, headingDeg, type Point } from '../../../../src/core/geo/geo.ts';
+import { eastOf, metresPerDegree } from '../../../../src/core/geo/geo-edge.ts';
 
 export interface Town extends Point {
   readonly name: string;
@@ -16,16 +17,15 @@ export interface NearTown {
 
 /** From further away a town says nothing of a place, km. */
 const farthestKm = 250;
-const degreeM = 111_195;
 
 /** @returns null at sea, in deserts, and while there are no towns. */
 export function nearestTown(towns: readonly Town[], place: Point): NearTown | null {
   const along = Math.cos((place.latitude * Math.PI) / 180);
-  let [nearest, least]: [Town | null, number] = [null, ((farthestKm * 1000) / degreeM) ** 2];
+  let [nearest, least]: [Town | null, number] = [null, ((farthestKm * 1000) / metresPerDegree) ** 2];
   // Near enough for a comparison, and cheap: there are thousands.
   for (const town of towns) {
     const north = town.latitude - place.latitude;
-    const east = ((((town.longitude - place.longitude) % 360) + 540) % 360) - 180;
+    const east = eastOf(place, town);
     const far = north * north + (east * along) ** 2;
     if (far < least) [nearest, least] = [town, far];
   }

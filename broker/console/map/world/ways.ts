@@ -1,6 +1,7 @@
 // Where the fleet has driven, as faint streets: read tile by tile for what is shown, and again after some minutes.
 import type { Feature } from 'geojson';
 import type { Map as LibreMap } from 'maplibre-gl';
+import { mercatorOf } from '../../../../src/core/geo/mercator.ts';
 
 export interface WayTile {
   readonly zoom: 8 | 12;
@@ -34,12 +35,6 @@ function linesOf(rows: readonly (readonly number[])[]): [number, number][][] {
   });
 }
 
-const rowOf = (latitude: number, side: number): number => {
-  const sine = Math.sin((latitude * Math.PI) / 180);
-  const y = (0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI)) * side;
-  return Math.min(side - 1, Math.max(0, Math.floor(y)));
-};
-
 /** The tiles of what a map shows; none from afar. */
 export function wayTiles(map: Pick<LibreMap, 'getZoom' | 'getBounds'>): readonly WayTile[] {
   const level = levels.find(({ from }) => map.getZoom() >= from);
@@ -47,13 +42,15 @@ export function wayTiles(map: Pick<LibreMap, 'getZoom' | 'getBounds'>): readonly
   const { zoom } = level;
   const side = 2 ** zoom;
   const bounds = map.getBounds();
-  const [west, east] = [bounds.getWest(), bounds.getEast()].map((one) =>
-    Math.floor((one / 360 + 0.5) * side),
-  );
-  const [top, bottom] = [bounds.getNorth(), bounds.getSouth()].map((one) => rowOf(one, side));
+  const first = mercatorOf({ latitude: bounds.getNorth(), longitude: bounds.getWest() });
+  const last = mercatorOf({ latitude: bounds.getSouth(), longitude: bounds.getEast() });
+  const [top, bottom] = [
+    Math.max(0, Math.floor(first.y * side)),
+    Math.min(side - 1, Math.floor(last.y * side)),
+  ];
   const tiles: WayTile[] = [];
-  for (let x = west ?? 0; x <= (east ?? 0); x += 1)
-    for (let y = top ?? 0; y <= (bottom ?? 0) && tiles.length < tilesMost; y += 1)
+  for (let x = Math.floor(first.x * side); x <= last.x * side; x += 1)
+    for (let y = top; y <= bottom && tiles.length < tilesMost; y += 1)
       tiles.push({ zoom, x: ((x % side) + side) % side, y });
   return tiles;
 }

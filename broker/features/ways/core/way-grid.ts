@@ -3,6 +3,7 @@
 
 import { radians } from '../../../../src/core/geo/geo.ts';
 import { metresPerDegree } from '../../../../src/core/geo/geo-edge.ts';
+import { mercatorOf } from '../../../../src/core/geo/mercator.ts';
 
 export type Place = readonly [longitude: number, latitude: number];
 
@@ -35,9 +36,11 @@ export const besideLongitude = (near: number, [longitude, latitude]: Place): Pla
 
 /** Where a place is on the map of that zoom, in tiles from its north-west corner. */
 function onMap(zoom: Zoom, [longitude, latitude]: Place): readonly [x: number, y: number] {
-  const tiles = 2 ** zoom;
-  const north = Math.asinh(Math.tan(radians(latitude / unitsPerDegree)));
-  return [(longitude / turn + 0.5) * tiles, (0.5 - north / (2 * Math.PI)) * tiles];
+  const { x, y } = mercatorOf({
+    latitude: latitude / unitsPerDegree,
+    longitude: longitude / unitsPerDegree,
+  });
+  return [x * 2 ** zoom, y * 2 ** zoom];
 }
 
 /** The tile of a place; null beyond 85 degrees of latitude, where the map ends. */
