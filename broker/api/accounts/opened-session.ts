@@ -1,9 +1,18 @@
-// Begins the session of a user who has proven to be that user, however that was.
+// Begins the session of a user, once a password, a code or a login provider has proven which one it is.
+import { Type } from 'typebox';
 import { formatToken, tokenRandomBytes } from '../../core/accounts/session.ts';
 import type { UserKey } from '../../store/accounts/accounts.ts';
 import { insertAudit } from '../../store/accounts/audit.ts';
 import { beginSession, hashToken, tokenIDOf, userAgentMost } from '../../store/accounts/sessions.ts';
 import type { ApiServices } from '../base/operation.ts';
+
+/** What an answer says of a session that it begins. */
+export const sessionMembers = {
+  token: Type.String({ description: '`<accountID>%7C<userID>%7C<random>`' }),
+  accountID: Type.String({ description: 'The account' }),
+  userID: Type.String({ description: 'The user within the account' }),
+  expires: Type.Integer({ description: 'When the session ends at the latest (epoch seconds)' }),
+} as const;
 
 interface Proven extends UserKey {
   /** That the proof was made against: with another one there is no session. */

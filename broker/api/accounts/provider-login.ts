@@ -17,7 +17,7 @@ import {
 import { hashToken } from '../../store/accounts/sessions.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
-import { openSession } from './opened-session.ts';
+import { openSession, sessionMembers } from './opened-session.ts';
 import { userOfClaims } from './provider-user.ts';
 
 /** State, nonce and PKCE verifier, each an HMAC of the secret: none of them can be computed from another. */
@@ -195,10 +195,7 @@ hours that the operator of the service has set, 12 at most; it makes no API toke
   body: finishBody('beginProviderLogin'),
   result: Type.Object({
     ...envelope,
-    token: Type.String({ description: '`<accountID>%7C<userID>%7C<random>`' }),
-    accountID: Type.String({ description: 'The account' }),
-    userID: Type.String({ description: 'The user within the account' }),
-    expires: Type.Integer({ description: 'When the session ends at the latest (epoch seconds)' }),
+    ...sessionMembers,
     logoutURL: Type.String({
       description:
         'Where the browser ends the session at the provider, after `logout`; empty: there is no such page',

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { loginAgainOperations } from '../../api/accounts/login-again.ts';
-import { openSession } from '../../api/accounts/opened-session.ts';
+import { openSession, sessionMembers } from '../../api/accounts/opened-session.ts';
 import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { sessionLimits } from '../../core/accounts/session.ts';
@@ -40,10 +40,7 @@ The session ends after ${sessionLimits.idleS / 3600} hours, makes no API tokens,
   ),
   result: Type.Object({
     ...envelope,
-    token: Type.String({ description: '`<accountID>%7C<userID>%7C<random>`' }),
-    accountID: Type.String({ description: 'The account' }),
-    userID: Type.String({ description: 'The user within the account' }),
-    expires: Type.Integer({ description: 'When the session ends at the latest (epoch seconds)' }),
+    ...sessionMembers,
   }),
   errors: ['login_failed', 'throttled'],
   effects: true,
