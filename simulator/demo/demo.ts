@@ -242,7 +242,6 @@ export async function runDemo(options: DemoOptions, stop: Promise<void>): Promis
   for (const folder of [paths.outboxes, paths.maps]) await mkdir(folder, { recursive: true, mode: 0o700 });
   const ground = createSeededEntropy(`${options.seed}/town`);
   const town = createTown(options.city, ground.stream('streets'));
-  await writeFile(join(paths.maps, townFile), drawTownMap(town, ground.stream('ground')));
   const practice: Practice = { answer: () => Promise.reject(notYet()) };
   const brokerOptions: BrokerProcessOptions = {
     database: paths.database,
@@ -257,7 +256,12 @@ export async function runDemo(options: DemoOptions, stop: Promise<void>): Promis
   output.write('Fleetward demo: starting the broker\n');
   const begin = async (): Promise<Begun> => {
     const setup = await setUp({ ...options, entropy: options.ports.entropy }, paths, brokerOptions);
-    return { ...setup, brokerOptions, practice, broker: await startBrokerProcess(brokerOptions) };
+    const [broker] = await Promise.all([
+      startBrokerProcess(brokerOptions),
+      // Drawn while the broker starts, which takes as long.
+      writeFile(join(paths.maps, townFile), drawTownMap(town, ground.stream('ground'))),
+    ]);
+    return { ...setup, brokerOptions, practice, broker };
   };
   // Ctrl-C during the set-up ends at once: the next start continues from the saved steps.
   const begun = await Promise.race([begin(), stop.then(() => null)]);
