@@ -1,7 +1,7 @@
 // Listings of events as JSON text that the reading thread writes: the records of a device, and those of a fleet with one code.
 // Blocks of records, and fleet pages made of them, are cached while the store proves them unchanged. Cached text never crosses
 // scopes: a device's number, looked up within the caller's scope, is the key of its text. Text of a fleet is cached only for
-// callers who see all devices, and sent to no other.
+// callers whose scope is the whole account.
 import { type EventTexts, isSamePin, type Pin, pinText } from '../../../src/core/events/event-text.ts';
 import { readTextState, type TextState } from '../../store/base/record-revision.ts';
 import {

@@ -48,7 +48,7 @@ function rowsOf({ offer, choice }: ShownBaseMap, { baseMap }: WordsWith<[typeof 
   return rows;
 }
 
-/** What is chosen here for every user of the account who chooses nothing; for administrators. */
+/** Sets the account's base map: users without a choice of their own see it. For administrators. */
 function useForAll() {
   const queries = useQueryClient();
   const accountID = useValue(session)?.accountID ?? '';

@@ -1,4 +1,4 @@
-// Unreadable payloads of vehicles: content, time and reason. Operators who see the device may read them. Administrators
+// Unreadable payloads of vehicles: content, time and reason. Operators with the device in their scope may read them. Administrators
 // take them in again after a repair, or drop them, with an audit entry.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';

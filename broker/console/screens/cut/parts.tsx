@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { cutWords } from '../../../../build/words/cut.ts';
 import { presenceOf } from '../../../../src/core/presence.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { Age, Badge, spanText, Time, timeText } from '../../components/texts.tsx';
+import { Age, Badge, placeText, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
 import { relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { type Step } from '../../state/orders/cut-course.ts';
@@ -78,12 +78,7 @@ export function VehicleFacts({ vehicle, relay }: VehicleFactsProps) {
   const place =
     vehicle.address ||
     vehicle.zone ||
-    (vehicle.place === null
-      ? words.noPosition
-      : vehicle.place
-          .toReversed()
-          .map((one) => one.toFixed(5))
-          .join(', '));
+    (vehicle.place === null ? words.noPosition : placeText(vehicle.place[1], vehicle.place[0]));
   return (
     <dl className="pairs">
       <dt>{texts.where}</dt>
