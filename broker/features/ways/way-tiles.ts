@@ -55,7 +55,7 @@ from the one before. A tile without ways has none. New ways come some minutes af
 few positions came (more than a minute or 1,500 m apart) is not drawn, and ways of 15 days are hidden once the first of them is
 older than the account keeps events.`,
   params: Type.Object({
-    zoom: Type.Union([Type.Literal('8'), Type.Literal('12')], { description: 'Zoom of the tile' }),
+    zoom: Type.Enum(['8', '12'], { description: 'Zoom of the tile: `8` or `12`' }),
     x: number('Column'),
     y: number('Row'),
   }),
