@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findFaultsInThemes, whyNoConsole } from '../support/http/console-page.ts';
-import { createUserPages, memberPassword } from '../support/http/user-pages.ts';
+import { createUserPages, memberPassword, type UserPage } from '../support/http/user-pages.ts';
 import { type DemoProgram, startDemoProgram, worldOf } from '../support/programs/demo-program.ts';
 
 const why = whyNoConsole();
@@ -45,6 +45,12 @@ describe.skipIf(why !== null)(why === null ? 'toasts' : `toasts [${why}]`, () =>
         { timeout: hangMs },
       )
       .toBe(0);
+  /** From then on the stream reports each alarm that begins. */
+  const openZones = async ({ page, open }: UserPage): Promise<void> => {
+    await open('/zones');
+    await page.getByText('No zones yet').waitFor();
+    await page.locator('.pulse[data-state="live"]').waitFor({ state: 'attached' });
+  };
   const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text });
 
   beforeAll(async () => {
@@ -64,9 +70,9 @@ describe.skipIf(why !== null)(why === null ? 'toasts' : `toasts [${why}]`, () =>
   });
 
   it('say an alarm that comes in on another screen, stay, and go when it is taken', async () => {
-    const { page, open } = await openAs('admin');
-    await open('/zones');
-    await page.getByText('No zones yet').waitFor();
+    const opened = await openAs('admin');
+    const { page } = opened;
+    await openZones(opened);
     await raise('van-01');
     await toast(page, 'New alarm: Panic, van-01').waitFor();
     await raise('van-02');
@@ -79,9 +85,9 @@ describe.skipIf(why !== null)(why === null ? 'toasts' : `toasts [${why}]`, () =>
   });
 
   it('of alarms are reached and closed by keyboard, and lead to the alarm', async () => {
-    const { page, user, open } = await openAs('admin');
-    await open('/zones');
-    await page.getByText('No zones yet').waitFor();
+    const opened = await openAs('admin');
+    const { page, user } = opened;
+    await openZones(opened);
     await raise('van-03');
     await toast(page, 'van-03').waitFor();
     for (let press = 0; press < 6; press += 1) {

@@ -34,6 +34,11 @@ export const fleetReadMs = createValue<number | null>(null);
 export const alarms = createValue<ReadonlyMap<string, Alarm>>(new Map());
 /** Null until the open alarms were read. */
 export const alarmsReadMs = createValue<number | null>(null);
+/**
+ * Alarms that were open before this picture: those of the first list whose begin the stream had not reported. Null until they were read. By the
+ * alarms themselves: no two clocks are compared.
+ */
+export const alarmsBefore = createValue<ReadonlySet<string> | null>(null);
 /** Why the last reading of vehicles and alarms failed; null: it did not, or none has ended. */
 export const readFailure = createValue<Error | null>(null);
 export const connection = createValue<Connection>({ state: 'opening', aliveMs: 0 });
@@ -76,6 +81,8 @@ interface Picture {
   readonly open: Map<string, Alarm>;
   /** Alarms that changed since the reading of their list began; null while none is under way. */
   touched: Set<string> | null;
+  /** Alarms whose begin the stream reported before the first list was read. */
+  readonly begun: Set<string>;
   /** Revision of the list of devices that the next question continues from. */
   asOf: number;
   timer: ReturnType<typeof setTimeout> | null;
@@ -174,6 +181,8 @@ async function readAll(picture: Picture, signal: AbortSignal): Promise<void> {
       await readDevices(picture, signal);
       await Promise.all([readPresence(picture, signal), readAlarms(picture, signal)]);
       publish(picture);
+      if (alarmsBefore.get() === null)
+        alarmsBefore.set(new Set([...picture.open.keys()].filter((id) => !picture.begun.has(id))));
       alarms.set(new Map(picture.open));
       alarmsReadMs.set(Date.now());
       readFailure.set(null);
@@ -216,10 +225,13 @@ function handle({ picture, readAgain, readChanged }: Handlers, { event, data }: 
       if (vehicle !== undefined) fleet.set(deviceID, { ...vehicle, isOnline: online });
       return publishSoon(picture);
     }
-    case 'alarm':
-      takeAlarm(picture, JSON.parse(data) as Alarm);
+    case 'alarm': {
+      const alarm = JSON.parse(data) as Alarm;
+      if (alarmsBefore.get() === null && alarm.count === 1) picture.begun.add(alarm.alarmID);
+      takeAlarm(picture, alarm);
       alarms.set(new Map(picture.open));
       return publish(picture);
+    }
     case 'zone':
       return zoneChanges.set(zoneChanges.get() + 1);
     case 'command':
@@ -242,7 +254,14 @@ function handle({ picture, readAgain, readChanged }: Handlers, { event, data }: 
 /** Follows the account until the returned function is called. */
 export function followFleet(): () => void {
   const leave = new AbortController();
-  const picture: Picture = { fleet: new Map(), open: new Map(), touched: null, asOf: 0, timer: null };
+  const picture: Picture = {
+    fleet: new Map(),
+    open: new Map(),
+    touched: null,
+    begun: new Set(),
+    asOf: 0,
+    timer: null,
+  };
   current = picture;
   let rereading: ReturnType<typeof setTimeout> | null = null;
   let reading = new AbortController();
@@ -286,6 +305,7 @@ export function followFleet(): () => void {
     orderMessages.set(null);
     fleetReadMs.set(null);
     alarmsReadMs.set(null);
+    alarmsBefore.set(null);
     readFailure.set(null);
     connection.set({ state: 'opening', aliveMs: 0 });
   };

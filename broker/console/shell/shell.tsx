@@ -5,7 +5,7 @@ import { Button } from 'react-aria-components';
 import { Icon, Logo } from '../components/icon.tsx';
 import { codeText } from '../components/texts.tsx';
 import { lazyPart, useValue, useWords } from '../components/use.ts';
-import { alarms, followFleet, vehicles } from '../service/live.ts';
+import { alarms, alarmsBefore, followFleet, vehicles } from '../service/live.ts';
 import { followOrderEnds } from '../service/orders/order-ends.ts';
 import { useOrderChanges, useOwnApprovals } from '../service/orders.ts';
 import { session } from '../service/session.ts';
@@ -48,10 +48,10 @@ function AlarmAnnouncer() {
   const words = useWords();
   const open = useValue(alarms);
   const [said, setSaid] = useState('');
-  const [sinceS] = useState(() => Math.floor(Date.now() / 1000));
+  const known = useValue(alarmsBefore);
   useEffect(() => {
     const newest = [...open.values()]
-      .filter(({ alarmState, opened }) => alarmState === 'new' && opened >= sinceS)
+      .filter(({ alarmID, alarmState }) => alarmState === 'new' && known?.has(alarmID) === false)
       .toSorted((one, other) => other.opened - one.opened)[0];
     if (newest !== undefined)
       setSaid(
@@ -60,7 +60,7 @@ function AlarmAnnouncer() {
           vehicle: newest.deviceDisplayName,
         }),
       );
-  }, [open, words, sinceS]);
+  }, [open, words, known]);
   return (
     <p className="hidden" role="alert">
       {said}

@@ -1,6 +1,6 @@
 // The region of the toasts: what happened elsewhere or later. F6 goes to it and back; Escape and a button close a toast.
 import { Link, useLocation, useParams, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import {
   Button,
   Text,
@@ -15,7 +15,7 @@ import type { Alarm } from '../../api/operations.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { codeText, iconOf } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
-import { alarms, alarmsReadMs, returns, vehicles } from '../../service/live.ts';
+import { alarms, alarmsBefore, returns, vehicles } from '../../service/live.ts';
 import { orderEnds } from '../../service/orders/order-ends.ts';
 import { type SafeOrder, safeOrders } from '../../service/orders/safe-orders.ts';
 import { followSentOrders } from '../../service/orders/sent-watch.ts';
@@ -74,12 +74,7 @@ function useNewAlarms(): void {
   const open = useValue(alarms);
   const { pathname } = useLocation();
   const isShown = pathname === '/alarms';
-  // What was open when it was read first is no toast. By the alarms themselves: no two clocks are compared.
-  const [known, setKnown] = useState<ReadonlySet<string> | null>(null);
-  const readMs = useValue(alarmsReadMs);
-  useEffect(() => {
-    if (readMs !== null) setKnown((before) => before ?? new Set(alarms.get().keys()));
-  }, [readMs]);
+  const known = useValue(alarmsBefore);
   const viewed = useRef<ReadonlySet<string>>(new Set());
   const key = useRef<string | null>(null);
   useEffect(() => {
