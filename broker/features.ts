@@ -6,6 +6,7 @@ import type { Feature } from './features/feature.ts';
 import { loginCodes } from './features/login-codes/feature.ts';
 import { messages } from './features/messages/feature.ts';
 import { passengers } from './features/passengers/feature.ts';
+import { passkeys } from './features/passkeys/feature.ts';
 import { practice } from './features/practice/feature.ts';
 import { quarantine } from './features/quarantine/feature.ts';
 import { releases } from './features/releases/feature.ts';
@@ -17,6 +18,7 @@ import { ways } from './features/ways/feature.ts';
 
 const features = [
   loginCodes,
+  passkeys,
   enrolment,
   passengers,
   reports,

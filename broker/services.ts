@@ -1,7 +1,7 @@
 // What the HTTP side works with beyond the broker itself, made in one place for the program and for tests, and the
 // background work that belongs to it. Everything here stops in `close`.
 import type { EventTexts } from '../src/core/events/event-text.ts';
-import type { NotifyingDatabase, Verifier } from '../src/ports.ts';
+import type { Database, NotifyingDatabase, Verifier } from '../src/ports.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { callerOf, type LinkCaller } from './api/base/caller.ts';
 import type { ApiServices, FeatureService, Kernel, Slice } from './api/base/operation.ts';
@@ -23,6 +23,7 @@ import type { MapStyle } from './ports/map-style.ts';
 import type { PracticeWorld } from './ports/practice-world.ts';
 import { createExportLimit, createPageLimit, createTakeTurn } from './scheduling/per-account-limits.ts';
 import { createSpareTime, inSpareTime } from './scheduling/spare-time.ts';
+import type { UserKey } from './store/accounts/accounts.ts';
 import { bytesOfText } from './store/events/event-blocks.ts';
 import { bytesOfPage, type KeptPage } from './store/events/event-pages.ts';
 import { createPurge } from './upkeep/purge.ts';
@@ -115,6 +116,12 @@ async function firstCaller(
   return null;
 }
 
+/** True for a user whose password alone begins no session. */
+async function needsMore(db: Database, user: UserKey): Promise<boolean> {
+  for (const one of allFeatures) if ((await one.needsMore?.(db, user)) === true) return true;
+  return false;
+}
+
 /** Starts what the HTTP side needs. */
 export function createServices({
   broker,
@@ -175,6 +182,7 @@ export function createServices({
       ...kernel,
       of: slices.of,
       callerOfLink: async (token) => firstCaller(token, broker),
+      needsMore: async (user) => needsMore(broker.db, user),
     },
     notices,
     retention,

@@ -87,6 +87,14 @@ const examples: ReadonlyMap<ErrorCode, Example> = new Map<ErrorCode, Example>([
     },
   ],
   [
+    'passkey_needed',
+    {
+      detail: 'This user logs in with a passkey; the password alone begins no session',
+      hint: 'Use beginPasskeyLogin and loginByPasskey. Programs use API tokens.',
+      path: '/api/v1/auth/login',
+    },
+  ],
+  [
     'password_needed',
     {
       detail: 'The account requires the password again for this; nothing was done',

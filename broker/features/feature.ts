@@ -1,9 +1,10 @@
 // A feature: what one folder below `broker/features/` adds to the kernel. Without the folder and its line in
 // `broker/features.ts` the broker compiles and starts.
-import type { Statement } from '../../src/ports.ts';
+import type { Database, Statement } from '../../src/ports.ts';
 import type { LinkCallers } from '../api/base/caller.ts';
 import type { FeatureService, Operation, Slice } from '../api/base/operation.ts';
 import type { SendMail } from '../notify/senders.ts';
+import type { UserKey } from '../store/accounts/accounts.ts';
 
 export interface Feature {
   /**
@@ -24,6 +25,8 @@ export interface Feature {
   readonly sendMail?: SendMail;
   /** Finds the callers of the links that it gives. */
   readonly links?: LinkCallers;
+  /** True for a user whose password alone begins no session. */
+  readonly needsMore?: (db: Database, user: UserKey) => Promise<boolean>;
 }
 
 /** Keeps the types of the operations, for a client that is compiled beside them. */

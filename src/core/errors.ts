@@ -14,6 +14,7 @@ export const errorKinds = {
   malformed_request: { status: 400, title: 'The request is malformed', exitCode: 65 },
   unauthorized: { status: 401, title: 'The token is missing or wrong', exitCode: 77 },
   login_failed: { status: 401, title: 'Account, user or password is wrong', exitCode: 77 },
+  passkey_needed: { status: 401, title: 'This user logs in with a passkey', exitCode: 77 },
   not_found: { status: 404, title: 'There is no such object', exitCode: 66 },
   method_not_allowed: { status: 405, title: 'The method is invalid for this path', exitCode: 64 },
   not_acceptable: { status: 406, title: 'Only JSON is supported', exitCode: 64 },

@@ -23,6 +23,7 @@ import type { MapFolder } from '../../ports/map-folder.ts';
 import type { MapStyle } from '../../ports/map-style.ts';
 import type { PracticeWorld } from '../../ports/practice-world.ts';
 import type { ExportLimit, PageLimit, TakeTurn } from '../../scheduling/per-account-limits.ts';
+import type { UserKey } from '../../store/accounts/accounts.ts';
 import type { KeptPage } from '../../store/events/event-pages.ts';
 import type { Caller, LinkCaller } from './caller.ts';
 import type { ReadyJson } from './ready-json.ts';
@@ -80,12 +81,14 @@ export interface ApiServices {
   readonly archive: Database;
   /** The caller of a link by its token; null when no feature knows one that is open. */
   callerOfLink(token: string): Promise<LinkCaller | null>;
+  /** True for a user whose password alone begins no session. */
+  needsMore(user: UserKey): Promise<boolean>;
   /** What the slice of a feature made. */
   of<S extends FeatureService>(slice: Slice<S>): S;
 }
 
 /** What features make their services of. */
-export interface Kernel extends Omit<ApiServices, 'callerOfLink' | 'of'> {
+export interface Kernel extends Omit<ApiServices, 'callerOfLink' | 'needsMore' | 'of'> {
   /** The leases of singleton work. */
   readonly leases: { holds(work: 'notifications' | 'upkeep'): boolean };
   /** Age of the oldest write that waits for the disk, in ms. */

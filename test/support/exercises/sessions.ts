@@ -1,4 +1,5 @@
 // Logins and API tokens: begun, listed, limited, ended.
+import { createSoftwarePasskey } from '../http/software-passkey.ts';
 import { area, type Bench, mustHide, mustRefuse, mustShow, userIDs } from './bench.ts';
 
 interface Session {
@@ -9,6 +10,8 @@ interface Session {
 
 interface State {
   api: { readonly token: string; readonly tokenID: string };
+  readonly key: ReturnType<typeof createSoftwarePasskey>;
+  challenge: string;
 }
 
 const readSessions = async (bench: Bench, token: string): Promise<readonly Session[]> =>
@@ -24,7 +27,7 @@ async function logIn(bench: Bench, user: 'viewer' | 'operator'): Promise<string>
 }
 
 export const sessions = area<State>(
-  () => ({ api: { token: '', tokenID: '' } }),
+  () => ({ api: { token: '', tokenID: '' }, key: createSoftwarePasskey(), challenge: '' }),
   [
     {
       operation: 'login',
@@ -96,6 +99,61 @@ export const sessions = area<State>(
         mustShow(bench, 'a login by code', { shown: answer, wanted: { userID: userIDs.viewer } });
         await bench.read('/auth/tokens', { token: answer.token });
         await mustRefuse(bench, 'loginByCode', { as: null, body: { code }, code: 'login_failed' });
+      },
+    },
+    {
+      operation: 'beginPasskey',
+      async run(bench, state) {
+        const password = bench.passwordOf('viewer');
+        const asked = { as: 'viewer', body: { password } } as const;
+        const { options } = await bench.call<{ options: { challenge: string } }>('beginPasskey', asked);
+        state.challenge = options.challenge;
+        await mustRefuse(bench, 'beginPasskey', { as: 'viewer', body: {}, code: 'password_needed' });
+      },
+    },
+    {
+      operation: 'addPasskey',
+      async run(bench, { key, challenge }) {
+        const body = { name: 'Ring', response: key.create({ challenge }) };
+        await bench.call('addPasskey', { as: 'viewer', body });
+        bench.changed('passkey.add', userIDs.viewer, 'viewer');
+        await mustRefuse(bench, 'addPasskey', { as: 'viewer', body, code: 'invalid_content' });
+        const password = bench.passwordOf('viewer');
+        const login = { accountID: bench.accountID, userID: userIDs.viewer, password };
+        await mustRefuse(bench, 'login', { as: null, body: login, code: 'passkey_needed' });
+      },
+    },
+    {
+      operation: 'getPasskeys',
+      async run(bench, { key }) {
+        const { passkeys } = await bench.read<{ passkeys: readonly object[] }>('/auth/passkeys', 'viewer');
+        mustShow(bench, 'a new passkey', { shown: passkeys[0], wanted: { passkeyID: key.id, name: 'Ring' } });
+      },
+    },
+    {
+      operation: 'beginPasskeyLogin',
+      async run(bench, state) {
+        const begun = await bench.call<{ options: { challenge: string } }>('beginPasskeyLogin', { as: null });
+        state.challenge = begun.options.challenge;
+      },
+    },
+    {
+      operation: 'loginByPasskey',
+      async run(bench, { key, challenge }) {
+        const body = { response: key.get({ challenge }) };
+        const answer = await bench.call<{ token: string }>('loginByPasskey', { as: null, body });
+        bench.secret(answer.token);
+        bench.changed('login', userIDs.viewer, 'viewer');
+        await mustRefuse(bench, 'loginByPasskey', { as: null, body, code: 'login_failed' });
+      },
+    },
+    {
+      operation: 'deletePasskeys',
+      async run(bench, { key }) {
+        const body = { passkeyID: key.id, password: bench.passwordOf('viewer') };
+        await bench.call('deletePasskeys', { as: 'viewer', body });
+        bench.changed('passkey.delete', userIDs.viewer, 'viewer');
+        await mustRefuse(bench, 'deletePasskeys', { as: 'viewer', body, code: 'not_found' });
       },
     },
   ],

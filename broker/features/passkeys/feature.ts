@@ -1,0 +1,16 @@
+// Passkeys of users: a login by PIN or finger, which no page of another address can steal. From the first one on, the password alone begins no
+// session.
+import { loginAgainOperations } from '../../api/accounts/login-again.ts';
+import { feature } from '../feature.ts';
+import { passkeyLoginOperations } from './login.ts';
+import { ownPasskeyOperations } from './own-passkeys.ts';
+import { passkeyServices } from './passkey-services.ts';
+import { hasPasskey, passkeyTables } from './passkey-store.ts';
+
+export const passkeys = feature({
+  tables: passkeyTables,
+  operations: [...ownPasskeyOperations, ...passkeyLoginOperations],
+  follows: loginAgainOperations,
+  slice: passkeyServices,
+  needsMore: hasPasskey,
+});
