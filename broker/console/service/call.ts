@@ -42,6 +42,8 @@ const publicCalls: ReadonlySet<OperationID> = new Set([
   'login',
   'loginWays',
   'loginByCode',
+  'beginPasskeyLogin',
+  'loginByPasskey',
   'beginProviderLogin',
   'finishProviderLogin',
 ]);

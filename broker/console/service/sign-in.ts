@@ -1,6 +1,7 @@
-// The ways into a session: password, login code, and what the login provider sent the browser back with.
+// The ways into a session: password, passkey, login code, and what the login provider sent the browser back with.
 import type { Arrival } from './arrival.ts';
 import { call, ServiceError } from './call.ts';
+import { loginByPasskey } from './passkeys.ts';
 import { beginSession } from './session.ts';
 
 interface Credentials {
@@ -10,7 +11,7 @@ interface Credentials {
   readonly password: string;
 }
 
-export type Entry = Credentials | Arrival;
+export type Entry = Credentials | Arrival | { readonly kind: 'passkey' };
 
 /** The provider sent an error, or this tab began no login. */
 const notBegun = (): ServiceError =>
@@ -24,6 +25,10 @@ export async function signIn(entry: Entry): Promise<void> {
   if (entry.kind === 'password') {
     const { accountID, userID, password } = entry;
     const { token } = await call('login', { body: { accountID, userID, password } });
+    return beginSession({ token, accountID, userID, logoutURL: '' });
+  }
+  if (entry.kind === 'passkey') {
+    const { token, accountID, userID } = await loginByPasskey();
     return beginSession({ token, accountID, userID, logoutURL: '' });
   }
   if (entry.kind === 'code') {

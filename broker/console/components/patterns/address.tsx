@@ -30,7 +30,8 @@ export function useDialog() {
     opened: open ?? null,
     /** @param about what the dialog is about. */
     open: (name: DialogName, about: AddressChange = {}): void => put({ ...about, open: name }),
-    close: (): void => put({ open: undefined, session: undefined, unit: undefined, revoke: undefined }),
+    close: (): void =>
+      put({ open: undefined, session: undefined, unit: undefined, revoke: undefined, passkey: undefined }),
   };
 }
 

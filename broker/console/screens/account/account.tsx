@@ -7,6 +7,7 @@ import { View } from '../../components/view.tsx';
 import { useRole } from '../../service/role.ts';
 import { session } from '../../service/session.ts';
 import { CutRules } from './cut-rules.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { PreferencesForm } from './preferences-form.tsx';
 import { AccountForm } from './settings-form.tsx';
 import { useAccount, useFigures } from './use-account.ts';
@@ -81,6 +82,7 @@ export function AccountScreen() {
         </div>
         <aside className="stack">
           <PreferencesForm />
+          <Passkeys />
         </aside>
       </div>
     </Page>

@@ -1,12 +1,12 @@
 // The account and the preferences of the user.
 import { address, screen } from '../../shell/screen.ts';
 import { accountDialogs } from '../../state/account/account-address.ts';
-import { oneOf } from '../../state/search.ts';
+import { oneOf, text } from '../../state/search.ts';
 import { withWords } from '../../words/word-set.ts';
 
 const account = address(
   '/account',
-  { open: oneOf(accountDialogs) },
+  { open: oneOf(accountDialogs), passkey: text },
   () => withWords(import('./account.tsx')),
   'AccountScreen',
 );

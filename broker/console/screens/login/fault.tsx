@@ -3,6 +3,7 @@ import type { IconName } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { ServiceError } from '../../service/call.ts';
+import { NoPasskey } from '../../service/passkeys.ts';
 import type { Entry } from '../../service/sign-in.ts';
 import type { Words } from '../../words/word-set.ts';
 
@@ -18,16 +19,20 @@ interface Text {
 const refused = ({ login }: Words): Readonly<Record<Way, Text>> => ({
   password: { icon: 'triangle-alert', title: login.wrong, hint: login.wrongHint },
   code: { icon: 'link', title: login.linkUsed, hint: login.linkUsedHint },
+  passkey: { icon: 'key-round', title: login.passkeyFailed, hint: login.passkeyFailedHint },
   provider: { icon: 'triangle-alert', title: login.notCompleted, hint: login.notCompletedHint },
 });
 
 function textOf(thrown: Error, way: Way, words: Words): Text {
   const { login } = words;
+  if (thrown instanceof NoPasskey) return refused(words).passkey;
   if (!(thrown instanceof ServiceError))
     return { icon: 'triangle-alert', title: login.notCompleted, hint: thrown.message };
   switch (thrown.code) {
     case 'throttled':
       return { icon: 'triangle-alert', title: login.throttled({ seconds: thrown.retryAfterS ?? 1 }) };
+    case 'passkey_needed':
+      return { icon: 'key-round', title: login.passkeyNeeded, hint: login.passkeyNeededHint };
     case 'login_failed':
       return refused(words)[way];
     // A code of another form than the service makes.

@@ -179,6 +179,16 @@ function LoginForm({ words, next }: { readonly words: Words; readonly next: stri
       <Button className="button primary full" type="submit" isPending={attempt.isPending}>
         {attempt.isPending ? login.busy : login.submit}
       </Button>
+      {window.PublicKeyCredential === undefined ? null : (
+        <Button
+          className="button secondary full"
+          isDisabled={attempt.isPending}
+          onPress={() => attempt.mutate({ kind: 'passkey' })}
+        >
+          <Icon name="key-round" />
+          {login.passkey}
+        </Button>
+      )}
       <ProviderButton next={next} isDisabled={attempt.isPending} />
       <p className="muted">{login.noPassword}</p>
     </Form>

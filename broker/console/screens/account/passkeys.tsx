@@ -1,0 +1,153 @@
+// The passkeys of the user: a list, a new one, and a deletion. The password is asked for at each change.
+import { useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
+import { accountWords } from '../../../../build/words/account.ts';
+import type { Result } from '../../api/operations.ts';
+import { Icon } from '../../components/icon.tsx';
+import { DialogButton, useDialog } from '../../components/patterns/address.tsx';
+import { ActionDialog, Fields, useFields } from '../../components/patterns/form.tsx';
+import { ListView } from '../../components/patterns/list-detail.tsx';
+import { Card } from '../../components/patterns/page.tsx';
+import { Age } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { call, ServiceError } from '../../service/call.ts';
+import { addPasskey, NoPasskey } from '../../service/passkeys.ts';
+
+type Passkey = Result<'getPasskeys'>['passkeys'][number];
+
+const queryKey = ['account', 'passkeys'];
+const nameMost = 64;
+const passwordMost = 256;
+
+function Row({ one: { passkeyID, name, lastUsed, isBackedUp } }: { readonly one: Passkey }) {
+  const { passkeys: texts } = useWords(accountWords).account;
+  return (
+    <li className="stack tight">
+      <div className="row wrap">
+        <Icon name="key-round" />
+        <bdi className="strong cut-off">{name}</bdi>
+        <DialogButton
+          name="passkey-delete"
+          about={{ passkey: passkeyID }}
+          className="button small push"
+          label={texts.removeOf({ name })}
+        >
+          {texts.remove}
+        </DialogButton>
+      </div>
+      <small>
+        {lastUsed === null ? (
+          texts.unused
+        ) : (
+          <>
+            {texts.used} <Age at={lastUsed} />
+          </>
+        )}
+        {isBackedUp ? ` · ${texts.backedUp}` : ''}
+      </small>
+    </li>
+  );
+}
+
+function Password({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  onChange(change: { readonly password: string }): void;
+}) {
+  const { passkeys: texts } = useWords(accountWords).account;
+  const type = { type: 'password', autoComplete: 'current-password', most: passwordMost } as const;
+  return (
+    <Fields
+      of={[{ name: 'password', label: texts.password, ...type, isRequired: true }]}
+      draft={{ password: value }}
+      onChange={(change) => onChange({ password: change.password ?? '' })}
+    />
+  );
+}
+
+function Add() {
+  const { passkeys: texts } = useWords(accountWords).account;
+  const [draft, put] = useFields({ name: '', password: '' });
+  const name = draft.name.trim();
+  return (
+    <ActionDialog
+      icon="key-round"
+      title={texts.add}
+      action={texts.next}
+      isOff={name === '' || draft.password === ''}
+      beginsInField
+      changes={queryKey.slice(0, 1)}
+      run={() =>
+        addPasskey({ name, password: draft.password }).catch((thrown: unknown) => {
+          // Said in the reader's language; nothing was sent to the service.
+          if (!(thrown instanceof NoPasskey)) throw thrown;
+          throw new ServiceError({ code: 'conflict', detail: texts.failed, hint: null }, 422);
+        })
+      }
+    >
+      <p>{texts.text}</p>
+      <Fields
+        of={[{ name: 'name', label: texts.name, hint: texts.nameHint, most: nameMost, hasFocus: true }]}
+        draft={draft}
+        onChange={put}
+      />
+      <Password value={draft.password} onChange={put} />
+    </ActionDialog>
+  );
+}
+
+function Delete({ one }: { readonly one: Passkey | undefined }) {
+  const { passkeys: texts } = useWords(accountWords).account;
+  const [{ password }, put] = useFields({ password: '' });
+  const name = one?.name ?? '';
+  return (
+    <ActionDialog
+      title={texts.removeTitle({ name })}
+      action={texts.removeOf({ name })}
+      isOff={one === undefined || password === ''}
+      changes={queryKey.slice(0, 1)}
+      run={() => call('deletePasskeys', { body: { passkeyID: one?.passkeyID ?? '', password } })}
+    >
+      <p>{texts.removeText}</p>
+      <Password value={password} onChange={put} />
+    </ActionDialog>
+  );
+}
+
+export function Passkeys() {
+  const { passkeys: texts } = useWords(accountWords).account;
+  const { opened } = useDialog();
+  const { passkey: named } = useSearch({ from: '/shell/account' });
+  const { data, error, dataUpdatedAt } = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => call('getPasskeys', { signal }),
+  });
+  return (
+    <Card
+      title={texts.title}
+      head={
+        <DialogButton name="passkey" className="button small secondary push">
+          {texts.add}
+        </DialogButton>
+      }
+      isBare
+    >
+      <ListView
+        list={{ items: data?.passkeys, readMs: dataUpdatedAt, error }}
+        empty={{ icon: 'key-round', title: texts.none, hint: texts.text }}
+      >
+        <ul className="card-body stack">
+          {data?.passkeys.map((one) => (
+            <Row key={one.passkeyID} one={one} />
+          ))}
+        </ul>
+      </ListView>
+      {opened === 'passkey' ? <Add /> : null}
+      {opened === 'passkey-delete' ? (
+        <Delete one={data?.passkeys.find(({ passkeyID }) => passkeyID === named)} />
+      ) : null}
+    </Card>
+  );
+}
