@@ -17,6 +17,7 @@ import type { Vehicle } from '../../state/fleet.ts';
 import type { Place } from '../../state/here.ts';
 import type { MapPlace } from '../../state/map-place.ts';
 import { trackOf } from '../../state/track.ts';
+import { isInMiles } from '../../words/measures.ts';
 import { useZones } from './use-zones.ts';
 
 // The way of the selected vehicle in the last hour, for the map.
@@ -84,7 +85,11 @@ function Legend({ hasZones }: { readonly hasZones: boolean }) {
 export function MapPane(props: MapPaneProps) {
   const { live } = useWords(mapWords);
   const { vehicles, selected } = props;
-  const { host, map, isImpossible } = useFleetMap(props, live.map, useValue(shownTheme));
+  const { host, map, isImpossible } = useFleetMap(
+    { ...props, isInMiles: isInMiles() },
+    live.map,
+    useValue(shownTheme),
+  );
   // A selection that came with the address keeps the place that the address says.
   const wentTo = useRef(props.place === null ? null : selected);
   const track = useTrack(selected);

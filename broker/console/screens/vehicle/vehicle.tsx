@@ -16,6 +16,7 @@ import { OrderDialog } from '../cut/cut.tsx';
 import { OpenOrder } from '../cut/open-order.tsx';
 import { UnlockBadge } from '../cut/parts.tsx';
 import { useSafeOrder } from '../cut/safe-order.tsx';
+import { useZoneName } from '../live/use-zones.ts';
 import { ShareButton, SharedBadge, VehicleShare } from '../shares/vehicle-shares.tsx';
 import { VehicleAudit } from './audit.tsx';
 import { AlarmMark, CutBadge, StateBadge } from './badges.tsx';
@@ -29,13 +30,14 @@ import { VehicleTrips } from './trips.tsx';
 
 function HeroFacts({ vehicle }: { readonly vehicle: Vehicle }) {
   const { vehicle: words } = useWords();
+  const zoneName = useZoneName();
   const fixAge = <Age at={vehicle.fixS} />;
   return (
     <dl className="hero-facts">
       <SpeedFact vehicle={vehicle} />
       <SwitchFacts vehicle={vehicle} hasCargo />
       <Fact name={words.position} value={<Position vehicle={vehicle} />} age={fixAge} />
-      <Fact name={words.zone} value={vehicle.zone || words.noZone} age={fixAge} />
+      <Fact name={words.zone} value={zoneName(vehicle.zone) || words.noZone} age={fixAge} />
       <FuelFact vehicle={vehicle} />
       <Fact name={words.driver} value={vehicle.driver || words.noDriver} />
     </dl>
