@@ -4,15 +4,12 @@ import { describe, expect, it } from 'vitest';
 import {
   measuresOf,
   type Quantity,
-  shownLimit,
   shownValue,
-  storedValue,
   systems,
-  typedValue,
   unitOf,
 } from '../../broker/console/state/account/measures.ts';
 import { settingTables } from '../../broker/console/state/device-view.ts';
-import { dateOf, endOfDate, startOfDate } from '../../broker/console/state/reports/report-view.ts';
+import { dateOf, endOfDate, startOfDate } from '../../broker/console/state/reports/report-dates.ts';
 import {
   faultsOf,
   readerLimits,
@@ -20,6 +17,7 @@ import {
   typedOf,
   withDraft,
 } from '../../broker/console/state/settings/settings-view.ts';
+import { shownLimit, storedValue, typedValue } from '../../broker/console/state/settings/typed-amount.ts';
 import { formatTime } from '../../src/core/words/format.ts';
 import { languages } from '../../src/core/words/languages.ts';
 import { allWords } from '../support/http/console-words.ts';

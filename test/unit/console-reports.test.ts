@@ -1,14 +1,8 @@
 // Reports of the console: what an address may ask for, and rows in their order, with their sums and days.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  dateOf,
-  endOfDate,
-  parseVehicles,
-  periodOf,
-  startOfDate,
-  tooLong,
-} from '../../broker/console/state/reports/report-view.ts';
+import { dateOf, endOfDate, startOfDate } from '../../broker/console/state/reports/report-dates.ts';
+import { parseVehicles, periodOf, tooLong } from '../../broker/console/state/reports/report-view.ts';
 import { barsOf } from '../../broker/console/state/reports/rows.ts';
 import { columnsOf, reportKinds, sorts } from '../../src/core/reports/columns.ts';
 import { csvOf } from '../../src/core/reports/csv.ts';

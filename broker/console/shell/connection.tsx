@@ -2,7 +2,7 @@
 import { Notice, spanText, timeText } from '../components/texts.tsx';
 import { useNow, useValue, useWords } from '../components/use.ts';
 import { connection } from '../service/live.ts';
-import { measures, ownZone } from '../words/measures.ts';
+import { measures } from '../words/measures.ts';
 
 export function useConnectionText(): string {
   const words = useWords();
@@ -31,11 +31,10 @@ export function AccountZone() {
   const { shell } = useWords();
   const { zone } = useValue(measures);
   if (zone === null) return null;
-  const text = shell.accountZone({ zone, own: ownZone() });
   return (
-    <span className="zone-mark" title={text}>
-      <span className="hidden">{text}</span>
-      <bdi aria-hidden="true">{zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ')}</bdi>
+    <span className="zone-mark" title={shell.accountZone({ zone })}>
+      <span className="hidden">{shell.accountZone({ zone })}</span>
+      <bdi aria-hidden="true">{zone.replace(/.*\//, '').replaceAll('_', ' ')}</bdi>
     </span>
   );
 }

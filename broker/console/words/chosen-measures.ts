@@ -8,27 +8,22 @@ const key = 'fleetward.measures';
 /** What was chosen; a member that is null was not. */
 type ChosenMeasures = { readonly [K in keyof Measures]: Measures[K] | null };
 
-function chosen(): ChosenMeasures {
+function kept(): Readonly<Record<string, unknown>> {
   try {
-    const { system, clock, zone } = JSON.parse(localStorage.getItem(key) ?? '{}') as Record<string, unknown>;
-    return {
-      system: isSystem(system) ? system : null,
-      clock: isClock(clock) ? clock : null,
-      zone: isZone(zone) ? zone : null,
-    };
+    return JSON.parse(localStorage.getItem(key) ?? '{}') as Record<string, unknown>;
   } catch {
-    return { system: null, clock: null, zone: null };
+    return {};
   }
 }
 
 /** Takes over what this reader has. */
 export function beginMeasures(): void {
   const own = measuresOf(navigator.language);
-  const { system, clock, zone } = chosen();
+  const { system, clock, zone } = kept();
   measures.set({
-    system: system ?? own.system,
-    clock: clock ?? own.clock,
-    zone: zone === ownZone() ? null : zone,
+    system: isSystem(system) ? system : own.system,
+    clock: isClock(clock) ? clock : own.clock,
+    zone: isZone(zone) && zone !== ownZone() ? zone : null,
   });
 }
 

@@ -7,7 +7,7 @@ import { tabWords } from '../../../../build/words/tab.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
 import { type AuditSearch, isFiltered } from '../../state/account/audit-view.ts';
-import { dateOf, endOfDate, startOfDate } from '../../state/reports/report-view.ts';
+import { dateOf, endOfDate, startOfDate } from '../../state/reports/report-dates.ts';
 import { shownZone } from '../../words/measures.ts';
 
 /** The address without what is empty. */

@@ -12,14 +12,8 @@ import { AddressChips, usePut } from '../../components/patterns/address.tsx';
 import { codeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { VehicleChoices } from '../../components/vehicle-choices.tsx';
-import {
-  dateOf,
-  endOfDate,
-  firstCode,
-  type Period,
-  startOfDate,
-  vehiclesMost,
-} from '../../state/reports/report-view.ts';
+import { dateOf, endOfDate, startOfDate } from '../../state/reports/report-dates.ts';
+import { firstCode, type Period, vehiclesMost } from '../../state/reports/report-view.ts';
 import { type Range, ranges } from '../../state/vehicle-view.ts';
 import { shownZone } from '../../words/measures.ts';
 import type { WordsWith } from '../../words/word-set.ts';

@@ -6,15 +6,8 @@ import {
   settingsSchema,
   standardSettings,
 } from '../../../../src/core/settings/settings.ts';
-import {
-  type Quantity,
-  type System,
-  shownLimit,
-  storedValue,
-  typedValue,
-  type Unit,
-  unitOf,
-} from '../account/measures.ts';
+import { type Quantity, type System, type Unit, unitOf } from '../account/measures.ts';
+import { shownLimit, storedValue, typedValue } from './typed-amount.ts';
 
 export type SettingTable = keyof Settings;
 export type SettingValue = number | boolean | string;
