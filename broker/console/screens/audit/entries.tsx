@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { auditWords } from '../../../../build/words/audit.ts';
 import { tabWords } from '../../../../build/words/tab.ts';
 import { VirtualList } from '../../components/rows/virtual-list.tsx';
-import { Time } from '../../components/texts.tsx';
+import { LongName, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
 import { chainText } from '../../state/audit/entry-text.ts';
@@ -40,7 +40,7 @@ function ObjectLink({ object, action }: Pick<Entry, 'object' | 'action'>) {
     </Link>
   ) : (
     <Link to="/vehicle/$deviceID" params={{ deviceID: object }} search={{ tab: 'audit' }}>
-      <bdi>{vehicle.name}</bdi>
+      <LongName text={vehicle.name} />
     </Link>
   );
 }
