@@ -1,8 +1,8 @@
 // Where an alarm is, in words.
 import type { Alarm } from '../../api/operations.ts';
 import { Place } from '../../components/places/place.tsx';
+import { useZoneName } from '../../components/places/use-zones.ts';
 import { useWords } from '../../components/use.ts';
-import { useZoneName } from '../live/use-zones.ts';
 
 /** @param isShort without the coordinates. */
 export function AlarmPlace({

@@ -2,12 +2,12 @@
 import { Link } from '@tanstack/react-router';
 import { auditWords } from '../../../../build/words/audit.ts';
 import { tabWords } from '../../../../build/words/tab.ts';
+import { useZoneName } from '../../components/places/use-zones.ts';
 import { VirtualList } from '../../components/rows/virtual-list.tsx';
 import { LongName, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
 import { chainText } from '../../state/audit/entry-text.ts';
-import { useZoneName } from '../live/use-zones.ts';
 import { Detail } from './detail.tsx';
 import type { Entry } from './use-entries.ts';
 

@@ -4,13 +4,13 @@ import { useEffect, useState } from 'react';
 import { cutWords } from '../../../../build/words/cut.ts';
 import { presenceOf } from '../../../../src/core/presence.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
+import { useZoneName } from '../../components/places/use-zones.ts';
 import { Age, amountText, Badge, placeText, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
 import { relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { type Step } from '../../state/orders/cut-course.ts';
 import { type CutState, cutStateOf, type Relay, toneOf } from '../../state/orders/cut-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
-import { useZoneName } from '../live/use-zones.ts';
 import { reasonWords } from './verdict-words.ts';
 
 /** Of the screens of an order, and of the buttons that open them. */

@@ -7,6 +7,7 @@ import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Mark } from '../../components/mark.tsx';
+import { useZoneName } from '../../components/places/use-zones.ts';
 import { useWorstFirst } from '../../components/rows/use-worst-first.ts';
 import { VirtualList } from '../../components/rows/virtual-list.tsx';
 import { Age, amountOf, codeText, Empty } from '../../components/texts.tsx';
@@ -29,7 +30,6 @@ import { parsePlace, placeText } from '../../state/map-place.ts';
 import { without } from '../../state/search.ts';
 import { MapPane } from './map-pane.tsx';
 import { VehiclePanel } from './panel.tsx';
-import { useZoneName } from './use-zones.ts';
 
 // The list of vehicles, worst first: the same content as the map. Only rows in sight are in the document.
 

@@ -6,6 +6,7 @@ import { mapWords } from '../../../../build/words/map.ts';
 import { hourS } from '../../../../src/core/durations.ts';
 import { MapTools } from '../../components/map-tools.tsx';
 import { DrawnMark } from '../../components/mark.tsx';
+import { useZones } from '../../components/places/use-zones.ts';
 import { Empty } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFleetMap } from '../../components/use-fleet-map.ts';
@@ -18,7 +19,6 @@ import type { Place } from '../../state/here.ts';
 import type { MapPlace } from '../../state/map-place.ts';
 import { trackOf } from '../../state/track.ts';
 import { isInMiles } from '../../words/measures.ts';
-import { useZones } from './use-zones.ts';
 
 // The way of the selected vehicle in the last hour, for the map.
 

@@ -1,10 +1,10 @@
 // Facts of a vehicle that the panel beside the map and the page of the vehicle both show.
 import { featureNames } from '../../../../src/core/events/event.ts';
 import { Place } from '../../components/places/place.tsx';
+import { useZoneName } from '../../components/places/use-zones.ts';
 import { Age, amountOf, Fact, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
-import { useZoneName } from '../live/use-zones.ts';
 
 interface FactProps {
   readonly vehicle: Vehicle;

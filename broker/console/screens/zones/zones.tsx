@@ -5,6 +5,7 @@ import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Geozone } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { usePut } from '../../components/patterns/address.tsx';
+import { useZoneList } from '../../components/places/use-zones.ts';
 import { numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
@@ -13,7 +14,6 @@ import { draftText, newDraft, pointsMost } from '../../state/zones/zone-draft.ts
 import { zoneOf } from '../../state/zones/zone-geometry.ts';
 import { zoneName } from '../../state/zones/zone-name.ts';
 import { vehiclesIn, zonesFound } from '../../state/zones/zone-view.ts';
-import { useZoneList } from '../live/use-zones.ts';
 import { ZoneEditor } from './editor.tsx';
 import { ZonePanel } from './panel.tsx';
 import { ShapeFrame } from './shape-frame.tsx';

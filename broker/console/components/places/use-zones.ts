@@ -2,10 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
 import type { Geozone } from '../../api/operations.ts';
-import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { zoneChanges } from '../../service/live.ts';
 import { zoneName } from '../../state/zones/zone-name.ts';
+import { useValue } from '../use.ts';
 
 const none: readonly Geozone[] = [];
 
