@@ -11,6 +11,7 @@ import { ServiceError } from './service/call.ts';
 import { readAgainWhenBack } from './service/live.ts';
 import { joinTabs, session } from './service/session.ts';
 import { keepFocus } from './shell/kept-focus.ts';
+import { beginMeasures } from './words/chosen-measures.ts';
 import { beginLanguage } from './words/language.ts';
 import './styles/tokens.css';
 import './styles/parts.css';
@@ -55,6 +56,7 @@ function Console() {
 }
 
 keepFocus();
+beginMeasures();
 
 const place = document.querySelector('#root');
 const [, path] = /^\/console\/(login|wallboard)/.exec(location.pathname) ?? [];

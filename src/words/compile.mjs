@@ -26,8 +26,18 @@ const borrowed = {
   'report.reports.decisions': 'tables.decisions',
 };
 
-const readCatalogue = (language) =>
-  JSON.parse(readFileSync(join(import.meta.dirname, `${language}.json`), 'utf8'));
+/** Units that stand in texts and in no catalogue. */
+const furtherUnits = ['ms', 'MiB', 'Mio', 'MB', 'Mo'];
+
+/** A number and its unit never stand on two lines: a no-break space is between them. Mails are plain text and stay as they are written. */
+function readCatalogue(language) {
+  const text = readFileSync(join(import.meta.dirname, `${language}.json`), 'utf8');
+  const { records, mail } = JSON.parse(text);
+  const units = [...Object.values(records.units), ...furtherUnits].join('|');
+  const unit = new RegExp(`(?<=[}\\d]) (?=(?:${units})(?![\\p{L}’']))`, 'gu');
+  const whole = (_key, value) => (typeof value === 'string' ? value.replaceAll(unit, '\u00a0') : value);
+  return { ...JSON.parse(text, whole), mail };
+}
 
 /** @throws Error for a text that is no ICU message, with its path. */
 function parseText(text, path) {

@@ -55,7 +55,7 @@ describe.skipIf(why !== null)(why === null ? 'the wallboard' : `the wallboard [$
   ) => {
     const { width = 1920, height = 1080, language = 'en', hasMap = false, session, base = demo.base } = of;
     const browser = await browsers.of(hasMap);
-    const context = await browser.newContext({ viewport: { width, height }, locale: 'en-GB' });
+    const context = await browser.newContext({ viewport: { width, height }, locale: 'en-IE' });
     opened.push(context);
     await context.addInitScript(`localStorage.setItem('fleetward.language', '${language}')`);
     if (session !== undefined)

@@ -53,12 +53,14 @@ describe('settings', () => {
     expect((await post('savedevice', { deviceID: 'truck-17', settings: {} }, 'rival')).status).toBe(404);
   });
 
-  it('stand in the audit log with what was chosen', async () => {
+  it('stand in the audit log with what they were and are', async () => {
     const rows = await service.rows(
       "SELECT action, detail FROM audit WHERE action LIKE 'settings.%' ORDER BY audit_no",
     );
     expect(rows.map(({ action }) => action)).toEqual(['settings.saveaccount', 'settings.savedevice']);
-    expect(String(rows[1]?.['detail'])).toContain('"movingS":5');
+    expect(JSON.parse(String(rows[1]?.['detail']))).toEqual({
+      changes: { 'reporting.movingS': { from: null, to: 5 } },
+    });
   });
 
   it('replace what was chosen before; what is left out is not chosen any more', async () => {

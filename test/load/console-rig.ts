@@ -64,7 +64,7 @@ async function openPageOf(
   session: string | null,
   scripts: readonly string[],
 ): Promise<OpenedPage> {
-  const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, locale: 'en-GB' });
+  const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, locale: 'en-IE' });
   if (session !== null)
     await context.addInitScript(`sessionStorage.setItem('fleetward.session', ${JSON.stringify(session)});`);
   for (const script of scripts) await context.addInitScript(script);

@@ -9,7 +9,7 @@ import {
   accountLook,
 } from '../../broker/console/state/account/account-view.ts';
 import { preferencesOf, withPreferences } from '../../broker/console/state/account/preferences.ts';
-import { detailTexts } from '../../broker/console/state/audit/entry-text.ts';
+import { detailItems, kindOf } from '../../broker/console/state/audit/entry-text.ts';
 
 const account: Account = {
   accountID: 'acme',
@@ -80,29 +80,71 @@ describe('the form of the account', () => {
 });
 
 describe('the preferences of a user', () => {
+  const none = { language: null, theme: null, singleKeys: null, system: null, clock: null, zone: null };
+
   it('are the member of the console, and what other apps keep stays', () => {
     const saved = withPreferences(
       { units: 'metric', console: { theme: 'dark' } },
-      { language: 'de', theme: null, singleKeys: false },
+      { ...none, language: 'de', singleKeys: false, system: 'us', clock: '12', zone: 'account' },
     );
-    expect(saved).toEqual({ units: 'metric', console: { language: 'de', singleKeys: false } });
-    expect(preferencesOf(saved)).toEqual({ language: 'de', theme: null, singleKeys: false });
+    expect(saved).toEqual({
+      units: 'metric',
+      console: { language: 'de', singleKeys: false, system: 'us', clock: '12', zone: 'account' },
+    });
+    expect(preferencesOf(saved)).toEqual({
+      ...none,
+      language: 'de',
+      singleKeys: false,
+      system: 'us',
+      clock: '12',
+      zone: 'account',
+    });
   });
 
   it('count as not kept where another program wrote something else there', () => {
-    const none = { language: null, theme: null, singleKeys: null };
-    for (const own of [undefined, null, 'dark', 7, [], { language: 3, theme: {}, singleKeys: 'on' }])
+    for (const own of [
+      undefined,
+      null,
+      'dark',
+      7,
+      [],
+      { language: 3, theme: {}, singleKeys: 'on', system: 'miles', clock: 12, zone: 'UTC' },
+    ])
       expect(preferencesOf({ console: own })).toEqual(none);
   });
 });
 
 describe('an entry of the audit log', () => {
   it.each([
-    [{ roleID: 'operator', groups: ['north', 'south'] }, ['roleID: operator', 'groups: north, south']],
-    [{ settings: { reportS: 30, keys: {} } }, ['settings: reportS: 30, keys: –']],
-    [{ expires: 1_700_000_000, until: 0 }, ['expires: at 1700000000', 'until: 0']],
-    [{ statusCode: 63_553, text: '', other: null }, ['statusCode: 63553', 'text: –', 'other: –']],
-  ])('says %j without JSON and with times', (detail, texts) => {
-    expect(detailTexts(detail, (seconds) => `at ${seconds}`)).toEqual(texts);
+    [{ roleID: 'operator' }, [{ name: 'roleID', value: 'operator' }]],
+    [
+      {
+        changes: { cutsPerHour: { from: 20, to: 5 }, groups: { from: [], to: ['north'] } },
+        hasNewPassword: true,
+      },
+      [
+        { name: 'cutsPerHour', value: 5, before: 20 },
+        { name: 'groups', value: ['north'], before: [] },
+        { name: 'hasNewPassword', value: true },
+      ],
+    ],
+    [{ point: { latitude: 1 } }, [{ name: 'latitude', value: 1 }]],
+  ])('%j has its members with what they were before', (detail, items) => {
+    expect(detailItems(detail)).toEqual(items);
+  });
+
+  it.each([
+    ['expires', 1_700_000_000, 'time'],
+    ['timestamp', 1_700_000_000, 'time'],
+    ['until', 0, 'none'],
+    ['ttlS', 3600, 'span'],
+    ['isActive', false, 'switch'],
+    ['groups', [], 'none'],
+    ['groups', ['north'], 'list'],
+    ['text', '', 'none'],
+    ['other', null, 'none'],
+    ['cutsPerHour', 0, 'plain'],
+  ])('says %s of %j as a %s', (name, value, kind) => {
+    expect(kindOf(name, value)).toBe(kind);
   });
 });

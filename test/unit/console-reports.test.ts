@@ -1,20 +1,15 @@
 // Reports of the console: what an address may ask for, and rows in their order, with their sums and days.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  dateOf,
-  endOfDate,
-  parseVehicles,
-  periodOf,
-  startOfDate,
-  tooLong,
-} from '../../broker/console/state/reports/report-view.ts';
+import { dateOf, endOfDate, startOfDate } from '../../broker/console/state/reports/report-dates.ts';
+import { parseVehicles, periodOf, tooLong } from '../../broker/console/state/reports/report-view.ts';
 import { barsOf } from '../../broker/console/state/reports/rows.ts';
 import { columnsOf, reportKinds, sorts } from '../../src/core/reports/columns.ts';
 import { csvOf } from '../../src/core/reports/csv.ts';
 import { type ReportRow, sortRows, sumOf } from '../../src/core/reports/rows.ts';
 
 const dayS = 86_400;
+const zone = 'Europe/Berlin';
 const rowOf = (id: string, values: ReportRow['values']): ReportRow => ({
   id,
   deviceID: id,
@@ -52,11 +47,15 @@ describe('the address of a report', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20_000 }), (day) => {
         const text = new Date(day * dayS * 1000).toISOString().slice(0, 10);
-        const [start, end] = [startOfDate(text) ?? 0, endOfDate(text) ?? 0];
-        expect([dateOf(start), dateOf(end), dateOf(end + 1) === text]).toEqual([text, text, false]);
+        const [start, end] = [startOfDate(text, zone) ?? 0, endOfDate(text, zone) ?? 0];
+        expect([dateOf(start, zone), dateOf(end, zone), dateOf(end + 1, zone) === text]).toEqual([
+          text,
+          text,
+          false,
+        ]);
       }),
     );
-    for (const none of ['', '2026', '26-01-01', 'x']) expect(startOfDate(none)).toBeNull();
+    for (const none of ['', '2026', '26-01-01', 'x']) expect(startOfDate(none, zone)).toBeNull();
   });
 });
 
@@ -92,12 +91,12 @@ describe('the rows of a report', () => {
     fc.assert(
       fc.property(times, (starts) => {
         const trips = starts.map((start, at) => rowOf(String(at), { start, distance: 2, driving: 3600 }));
-        const { places, series } = barsOf('trips', trips);
+        const { places, series } = barsOf('trips', trips, zone);
         expect(places.map(Number)).toEqual(places.map(Number).toSorted((one, other) => one - other));
-        expect(new Set(places.map((place) => dateOf(Number(place)))).size).toBe(places.length);
+        expect(new Set(places.map((place) => dateOf(Number(place), zone))).size).toBe(places.length);
         const [distance, driving] = series.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
         expect([distance, driving]).toEqual([2 * starts.length, starts.length]);
-        const [counts] = barsOf('alarms', trips).series;
+        const [counts] = barsOf('alarms', trips, zone).series;
         expect(counts?.values.reduce((sum, value) => sum + value, 0)).toBe(starts.length);
       }),
     );
@@ -105,7 +104,7 @@ describe('the rows of a report', () => {
 
   it('of the summary are drawn by vehicle, the first 30 of the table', () => {
     const fleet = Array.from({ length: 40 }, (_, at) => rowOf(`v${at}`, { distance: at, driving: 60 }));
-    const { places, series } = barsOf('summary', fleet);
+    const { places, series } = barsOf('summary', fleet, zone);
     expect(places).toEqual(fleet.slice(0, 30).map(({ deviceID }) => deviceID));
     expect(series.map(({ column }) => column)).toEqual(['distance', 'driving']);
   });

@@ -13,8 +13,10 @@ import { settingTexts } from '../../build/words/setting/en.ts';
 import { settingsSchema } from '../../src/core/settings/settings.ts';
 
 const all = settingTables.flatMap(settingsOf);
+const draftOver = (choice: Parameters<typeof withDraft>[0], draft: Parameters<typeof withDraft>[1]) =>
+  withDraft(choice, draft, 'metric');
 const lookedAt = (draft: Readonly<Record<string, string>>) =>
-  changesBetween({}, withDraft({}, draft)).map(lookOf);
+  changesBetween({}, draftOver({}, draft)).map(lookOf);
 
 describe('a setting of the console', () => {
   it('is there for each member of the tables, with its name', () => {
@@ -41,7 +43,7 @@ describe('a setting of the console', () => {
   it('comes back as it was after it was shown and typed, for every default', () => {
     for (const setting of all) {
       if (setting.standard === null) continue;
-      const settings = withDraft({}, { [setting.pointer]: typedOf(setting, setting.standard) });
+      const settings = draftOver({}, { [setting.pointer]: typedOf(setting, setting.standard, 'metric') });
       expect([settings, faultsOf(settings)]).toEqual([
         { [setting.table]: { [setting.name]: setting.standard } },
         new Set(),
@@ -51,16 +53,16 @@ describe('a setting of the console', () => {
 
   it('is refused by the limits of the vehicle, and by what is no number', () => {
     for (const text of ['0', '3601', 'ten', '-5', '1e3', '7 s'])
-      expect([text, [...faultsOf(withDraft({}, { '/reporting/movingS': text }))]]).toEqual([
+      expect([text, [...faultsOf(draftOver({}, { '/reporting/movingS': text }))]]).toEqual([
         text,
         ['/reporting/movingS'],
       ]);
-    expect(faultsOf(withDraft({}, { '/fuel/theftFraction': '7,5' }))).toEqual(new Set());
+    expect(faultsOf(draftOver({}, { '/fuel/theftFraction': '7,5' }))).toEqual(new Set());
   });
 
   it('that is emptied is not chosen any more, and the others stay', () => {
     const chosen = { reporting: { movingS: 5, stoppedS: 60 }, alarms: { towing: false } };
-    expect(withDraft(chosen, { '/reporting/movingS': '', '/alarms/towing': '' })).toEqual({
+    expect(draftOver(chosen, { '/reporting/movingS': '', '/alarms/towing': '' })).toEqual({
       reporting: { stoppedS: 60 },
     });
   });

@@ -42,6 +42,7 @@ describe('a catalogue of the console', () => {
     const without = textsOf(await allWords('ar')).filter(([, text]) => !/[\u0600-\u06ff]/u.test(text));
     expect(without.map(([path]) => path).toSorted()).toEqual([
       '.alarms.details',
+      '.auditFields.item',
       '.common.brand',
       '.deliveries.channels.webhook',
       '.events.later',

@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  dateAt,
   lastDue,
   momentText,
   nextDue,
@@ -11,6 +10,7 @@ import {
   reportPeriods,
 } from '../../broker/core/reports/due-times.ts';
 import { dateText } from '../../src/core/calendar.ts';
+import { dateAt } from '../../src/core/zoned-time.ts';
 
 /** With and without summer time, with changes at midnight, of half an hour, and with a day that was left out (Apia, 2011). */
 const zones = [

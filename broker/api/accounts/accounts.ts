@@ -21,7 +21,7 @@ import {
   requestApprovalOff,
 } from '../../store/accounts/second-person.ts';
 import { isWithoutCuts } from '../../store/geozones/geozones.ts';
-import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import { type Actor, auditEntry, changesOf } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { lineText, needTimeZone, passwordAgain, timeZone } from '../base/input-members.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
@@ -29,6 +29,8 @@ import { envelope, ok } from '../base/shapes.ts';
 import { baseMap } from '../service/maps.ts';
 import { provePasswordAgain } from './password-proof.ts';
 import { noticeOf } from './user-notice.ts';
+
+const accountZone = Type.String({ description: 'IANA time zone; default of new users' });
 
 const figures = {
   isActive: Type.Boolean({ description: 'False: suspended or expired' }),
@@ -65,23 +67,32 @@ const checkAccount = operation({
   tag: 'Accounts',
   summary: 'State and limits of the own account',
   description: `Whether the account is active, when it ends (\`expirationTime\`, 0 = never), how many devices it may have
-(\`maximumDevices\`, 0 = no limit) and how many it has. Any account but the caller's own answers 404, whether it exists or not.`,
+(\`maximumDevices\`, 0 = no limit) and how many it has, and its time
+zone. Any account but the caller's own answers 404, whether it exists or not.`,
   params: Type.Object({ accountID: Type.String({ description: 'The own account' }) }),
   body: null,
-  result: Type.Object({ ...figures, ...envelope }),
+  result: Type.Object({ timeZone: accountZone, ...figures, ...envelope }),
   errors: ['not_found'],
   effects: false,
-  examples: { result: { isActive: true, expirationTime: 0, maximumDevices: 500, deviceCount: 1 } },
+  examples: {
+    result: {
+      timeZone: 'America/Toronto',
+      isActive: true,
+      expirationTime: 0,
+      maximumDevices: 500,
+      deviceCount: 1,
+    },
+  },
   async run({ params, caller }, services) {
     const row = await needOwn(services, caller, params.accountID);
-    return { ...(await viewFigures(services, row)), ...ok };
+    return { timeZone: row.timeZone, ...(await viewFigures(services, row)), ...ok };
   },
 });
 
 const settings = Type.Object({
   accountID: Type.String({ description: 'The account' }),
   accountDisplayName: Type.String({ description: 'Name for people' }),
-  timeZone: Type.String({ description: 'IANA time zone; default of new users' }),
+  timeZone: accountZone,
   needsApproval: Type.Boolean({ description: 'True: an engine cut needs a second user' }),
   needsPassword: Type.Boolean({
     description: 'True: a command of state `1`, and its approval, need the password again',
@@ -200,6 +211,17 @@ function approvalOff(
   ];
 }
 
+/** The account as its changes are recorded. */
+const recorded = (row: AccountRow): Readonly<Record<string, unknown>> => ({
+  accountDisplayName: row.displayName,
+  timeZone: row.timeZone,
+  cutsPerHour: row.cutsPerHour,
+  baseMap: row.baseMap ?? '',
+  retainedDays: row.retainedDays ?? 0,
+  needsPassword: row.needsPassword,
+  needsApproval: row.needsApproval,
+});
+
 const changeAccount = operation({
   id: 'updateAccount',
   method: 'POST',
@@ -274,7 +296,6 @@ name of a map file, or \`style\` for the map of another host, which then learns 
     const fitsDays = retainedDays === undefined ? sql`1 = 1` : retainedFits(retainedDays);
     const fits = needsApproval === true ? sql`${fitsDays} AND ${isWithoutCuts(accountID)}` : fitsDays;
     const onlyIf = sql`EXISTS (SELECT 1 FROM accounts WHERE account_id = ${accountID} AND ${fits})`;
-    const { accountID: _own, password: _proof, ...detail } = body;
     const fields = {
       displayName,
       timeZone: body.timeZone,
@@ -286,6 +307,10 @@ name of a map file, or \`style\` for the map of another host, which then learns 
       needsApproval: needsApproval === true ? true : undefined,
     };
     const request = { accountID, userID: caller.userID, nowS: nowSOf(services) };
+    const { accountID: _own, password: _proof, ...given } = body;
+    // A rule that is switched off has an entry of its own, when that has come to pass.
+    const rules = { needsPassword: fields.needsPassword, needsApproval: fields.needsApproval };
+    const detail = changesOf(recorded(known), { ...given, ...rules });
     const [, , updated] = await services.db.write([
       lockAccount(accountID),
       auditEntry(services, actor, { action: 'account.update', object: accountID, detail, onlyIf }),

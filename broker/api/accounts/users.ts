@@ -13,10 +13,11 @@ import {
   deleteUser,
   listProfiles,
   type UserFields,
+  type UserProfile,
   type UserRecord,
   usersMost,
 } from '../../store/accounts/users.ts';
-import { type Actor, type AuditedAction, auditEntry } from '../base/audit-entry.ts';
+import { type Actor, type AuditedAction, auditEntry, changesOf } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import {
   lineText,
@@ -165,9 +166,24 @@ async function readFields(
   };
 }
 
-/** The audit detail of an input; of a password only that it changed. */
-function detailOf({ password, ...rest }: UserInput): Readonly<Record<string, unknown>> {
-  return password === undefined ? { ...rest } : { ...rest, hasNewPassword: true };
+/** Of a password the audit log says only that it is new. */
+const passwordDetail = ({ password }: UserInput) => (password === undefined ? {} : { hasNewPassword: true });
+
+/** The audit detail of an input. */
+function detailOf(input: UserInput): Readonly<Record<string, unknown>> {
+  const { password: _secret, ...rest } = input;
+  return { ...rest, ...passwordDetail(input) };
+}
+
+/** The audit detail of a change. The order of groups says nothing. */
+function changeDetail(known: UserProfile, input: UserInput): Readonly<Record<string, unknown>> {
+  const { password: _secret, ...rest } = input;
+  const sorted = (groups: readonly string[] | undefined) => groups?.toSorted();
+  const before = viewUser(known);
+  return {
+    ...changesOf({ ...before, groups: sorted(before.groups) }, { ...rest, groups: sorted(rest.groups) }),
+    ...passwordDetail(input),
+  };
 }
 
 /** Audit entries in the batch of a user's change. */
@@ -317,7 +333,7 @@ ${about}`,
     }
     const fields = await readFields(input, key, services);
     const nowS = Math.floor(services.clock.utcMs() / 1000);
-    const audited = { action: 'user.update', object: userID, detail: detailOf(input) };
+    const audited = { action: 'user.update', object: userID, detail: changeDetail(known, input) };
     const results = await services.db.write(
       changeUser(
         { ...key, fields, nowS, actor: caller.userID },

@@ -20,7 +20,7 @@ import {
   saveAccountSettings,
   saveDeviceSettings,
 } from '../../store/devices/vehicle-settings.ts';
-import { auditEntry } from '../base/audit-entry.ts';
+import { auditEntry, changesOf } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { envelope, epoch, ok } from '../base/shapes.ts';
@@ -193,6 +193,24 @@ ${meanings}`,
   },
 });
 
+/** Members of a choice by table and name. Ids of keys are personal data: only how many there are is recorded. */
+const auditedMembers = (settings: SettingsChange): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(settings).flatMap(([table, members]) =>
+      Object.entries(members).map(([name, value]: [string, unknown]) => [
+        `${table}.${name}`,
+        typeof value === 'string' ? value.split(/[\s,]+/).filter((id) => id !== '').length : value,
+      ]),
+    ),
+  );
+
+/** The audit detail of a choice that replaces another: a member that is left out is not chosen any more. */
+function settingChanges(before: SettingsChange, after: SettingsChange) {
+  const [was, is] = [auditedMembers(before), auditedMembers(after)];
+  const none = Object.fromEntries(Object.keys(was).map((name) => [name, null]));
+  return changesOf(was, { ...none, ...is });
+}
+
 const saveAccount = operation({
   id: 'saveAccountSettings',
   method: 'POST',
@@ -221,7 +239,9 @@ ${meanings}`,
     const atMs = Math.round(services.clock.utcMs());
     const write = { settings, revision: body.revision ?? null, atMs };
     const onlyIf = isAccountAt(accountID, write.revision);
-    const audited = { action: 'settings.saveaccount', object: accountID, detail: { settings }, onlyIf };
+    const before = (await readAccountChoice(services.db, accountID)).settings;
+    const detail = settingChanges(before, settings);
+    const audited = { action: 'settings.saveaccount', object: accountID, detail, onlyIf };
     const results = await services.db.write([
       auditEntry(services, { caller, source }, audited),
       ...saveAccountSettings(accountID, write),
@@ -299,7 +319,9 @@ ${meanings}`,
     const atMs = Math.round(services.clock.utcMs());
     const write = { settings, revision: body.revision ?? null, atMs };
     const onlyIf = isDeviceAt(deviceNo, write.revision);
-    const audited = { action: 'settings.savedevice', object: deviceID, detail: { settings }, onlyIf };
+    const before = (await readDeviceChoice(services.db, deviceNo)).settings;
+    const detail = settingChanges(before, settings);
+    const audited = { action: 'settings.savedevice', object: deviceID, detail, onlyIf };
     const results = await services.db.write([
       auditEntry(services, { caller, source }, audited),
       ...saveDeviceSettings(deviceNo, write),

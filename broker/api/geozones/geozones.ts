@@ -21,7 +21,7 @@ import {
   maySwitch,
   updateGeozone,
 } from '../../store/geozones/geozones.ts';
-import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import { type Actor, auditEntry, changesOf } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
@@ -67,6 +67,15 @@ async function needStillAll({ db }: ApiServices, caller: Caller): Promise<void> 
     );
 }
 
+/** A geozone as its changes are recorded. */
+function recorded(
+  geozoneID: string,
+  content: Omit<Parameters<typeof viewGeozone>[0], 'geozoneID'>,
+): Readonly<Record<string, unknown>> {
+  const { geozoneWarning: _derived, ...members } = viewGeozone({ geozoneID, ...content }, true);
+  return members;
+}
+
 /** Creates or changes a geozone; `mayCreate` false: an unknown one is not found. */
 async function saveGeozone(
   services: ApiServices,
@@ -85,12 +94,13 @@ async function saveGeozone(
     const may = commandsAll(actor.caller);
     const write = { key, content, box: zoneBox(content.zone), atMs, onlyIf: may };
     const action = known === null ? 'geozone.create' : 'geozone.update';
+    const detail = known === null ? sent : changesOf(recorded(id, known), recorded(id, content));
     const isStill = known === null ? mayInsertGeozone(key) : isGeozoneAt(key, known.version);
     const onlyIf = sql`${isStill} AND ${may} AND ${maySwitch(key, content.switches)}`;
     const [, , change] = await services.db.write([
       // Orders this batch before or after a change of the second-person rule.
       lockAccount(key.accountID),
-      auditEntry(services, actor, { action, object: id, detail: sent, onlyIf }),
+      auditEntry(services, actor, { action, object: id, detail, onlyIf }),
       known === null ? insertGeozone(write) : updateGeozone(write, known.version),
       touchConfigs(key.accountID, write.atMs),
     ]);

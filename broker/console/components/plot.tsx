@@ -2,11 +2,12 @@
 // when a plot is shown.
 import { memo, useEffect, useRef } from 'react';
 import type uPlot from 'uplot';
-import { formatTime } from '../../../src/core/words/format.ts';
+import { shownValue } from '../state/account/measures.ts';
 import type { Value } from '../state/value.ts';
+import { measures } from '../words/measures.ts';
 import { loadPart } from '../words/parts.ts';
-import { words } from '../words/word-set.ts';
-import { numberText } from './texts.tsx';
+import type { Words } from '../words/word-set.ts';
+import { amountOf, momentText, numberText, withUnit } from './texts.tsx';
 
 export interface PlotSeries {
   readonly name: string;
@@ -18,6 +19,19 @@ export interface PlotSeries {
   readonly isDotted?: boolean;
   /** Highest value of its scale; that of the values without it. */
   readonly most?: number;
+}
+
+/** Speeds of the service, or distances, in the unit of the reader. */
+export function lineOf(
+  values: PlotSeries['values'],
+  quantity: 'kmh' | 'km',
+  words: Words,
+): Pick<PlotSeries, 'unit' | 'values'> {
+  const { system } = measures.get();
+  return {
+    unit: amountOf(0, quantity, words).unit,
+    values: values.map((value) => (typeof value === 'number' ? shownValue(value, quantity, system) : value)),
+  };
 }
 
 /** A stretch of time: missing data (hatched, with its reason), or a bar below the lines. Epoch seconds. */
@@ -57,7 +71,7 @@ const barShare = 0.14;
 /** The right side of uPlot, whose enum has no code; without it an axis of values stands on the left. */
 const rightSide: object = { side: 1 };
 
-const timeOfDay = (at: Date): string => formatTime(at, words.get().locale, 'time');
+const timeOfDay = (at: Date): string => momentText(at.getTime() / 1000, 'time');
 
 type Colour = 'plot-1' | 'plot-2' | 'text-2' | 'line' | 'control-line' | 'mark-moving' | 'act-fill';
 
@@ -201,7 +215,7 @@ function optionsOf(
         size: 64,
         filter: (_plot: uPlot, ticks: number[]) => ticks.map((tick) => (tick < 0 ? null : tick)),
         values: (_plot: uPlot, ticks: (number | null)[]) =>
-          ticks.map((tick) => (tick === null ? '' : `${numberText(tick, 1)} ${unit}`)),
+          ticks.map((tick) => (tick === null ? '' : withUnit(numberText(tick, 1), unit))),
       })),
     ],
     series: [

@@ -1,53 +1,17 @@
 // Ages, times, badges of alarms and events, notices: the small parts that say something about a value.
 import type { ReactNode } from 'react';
 import { codeName } from '../../../src/core/code-name.ts';
-import { formatNumber, formatTime } from '../../../src/core/words/format.ts';
-import { spanOf } from '../state/age.ts';
+import { momentText, spanText, timeText } from '../words/amounts.ts';
 import type { Words } from '../words/word-set.ts';
-import { words as catalogue } from '../words/word-set.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { useServiceNow, useWords } from './use.ts';
 
-/** `2 s`, `1 min 06 s`, `2 h 14 min`, `3 d 4 h`. */
-export function spanText(seconds: number, { units }: Words): string {
-  const { unit, value, rest } = spanOf(seconds);
-  if (unit === 's') return `${value} ${units.s}`;
-  if (unit === 'min') return `${value} ${units.min} ${String(rest).padStart(2, '0')} ${units.s}`;
-  return `${value} ${units[unit]} ${rest} ${unit === 'h' ? units.min : units.h}`;
-}
-
-/** A length of time that was chosen, not counted: `30 min`, `1 h`, `90 s` as `1 min 30 s`. */
-export function lengthText(seconds: number, words: Words): string {
-  const { unit, value, rest } = spanOf(seconds);
-  return rest === 0 ? `${value} ${words.units[unit]}` : spanText(seconds, words);
-}
-
-/** Time of day, with the date unless it is today, in the reader's language and zone. */
-export function timeText(seconds: number): string {
-  const at = new Date(seconds * 1000);
-  const isToday = new Date().toDateString() === at.toDateString();
-  return formatTime(at, catalogue.get().locale, isToday ? 'time' : 'day');
-}
-
-/** Hours and minutes, in the reader's language and zone. */
-export const hourText = (seconds: number): string =>
-  formatTime(new Date(seconds * 1000), catalogue.get().locale, 'hour');
-
-/** A number in the reader's language. @param most digits after the decimal sign at most. */
-export const numberText = (value: number, most = 0): string =>
-  formatNumber(value, catalogue.get().locale, most);
-
-/**
- * A place in degrees, in the form that maps and searches take in every language: latitude first, with decimal points. Shown in a `bdi`,
- * so that the two are not swapped from right to left.
- */
-export const placeText = (latitude: number, longitude: number, digits = 5): string =>
-  `${latitude.toFixed(digits)}, ${longitude.toFixed(digits)}`;
+export * from '../words/amounts.ts';
 
 export function Time({ at }: { readonly at: number }) {
   const date = new Date(at * 1000);
   return (
-    <time dateTime={date.toISOString()} title={formatTime(date, catalogue.get().locale, 'whole')}>
+    <time dateTime={date.toISOString()} title={momentText(at, 'whole')}>
       {timeText(at)}
     </time>
   );
@@ -146,11 +110,20 @@ export function Fact({
       <dd>
         <bdi>
           {value ?? words.unknown}
-          {unit !== undefined && value !== null ? <span className="unit"> {unit}</span> : null}
+          {unit !== undefined && value !== null ? <span className="unit">{`\u00a0${unit}`}</span> : null}
         </bdi>
         {age === undefined ? null : <span className="age">{age}</span>}
       </dd>
     </div>
+  );
+}
+
+/** A name in a table: cut where it is long, whole under the pointer, at the focus, and for a screen reader. */
+export function LongName({ text }: { readonly text: string }) {
+  return (
+    <bdi className="long-name" title={text}>
+      {text}
+    </bdi>
   );
 }
 

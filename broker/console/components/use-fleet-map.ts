@@ -10,6 +10,7 @@ interface MapHandlers {
   readonly place: MapPlace | null;
   /** As in `MapOptions`. */
   readonly magnified?: number;
+  readonly isInMiles?: boolean;
   onSelect(deviceID: string): void;
   /** Pressed were several vehicles at one place. */
   onSeveral(places: readonly Place[]): void;
@@ -22,7 +23,7 @@ interface MapHandlers {
  * @param theme the theme that is drawn.
  */
 export function useFleetMap(
-  { onSelect, onSeveral, onMove, place, magnified = 1 }: MapHandlers,
+  { onSelect, onSeveral, onMove, place, magnified = 1, isInMiles = false }: MapHandlers,
   title: string,
   theme: string,
 ) {
@@ -31,7 +32,7 @@ export function useFleetMap(
   const [isImpossible, setImpossible] = useState(false);
   const handlers = useRef({ onSelect, onSeveral, onMove });
   handlers.current = { onSelect, onSeveral, onMove };
-  const first = useRef({ place, magnified });
+  const first = useRef({ place, magnified, isInMiles });
   const name = useRef(title);
   const painted = useRef<string | null>(null);
   useEffect(() => {

@@ -38,6 +38,8 @@ export interface MapOptions {
   readonly title: string;
   /** The style sheet scales the host up so many times, so that marks and names are read from afar; 1 unless given. */
   readonly magnified?: number;
+  /** The scale is in miles and feet. */
+  readonly isInMiles?: boolean;
   onSelect(deviceID: string): void;
   /** Pressed were several vehicles at one place. */
   onSeveral(places: readonly Place[]): void;
@@ -252,7 +254,10 @@ const nothingShown = (): Shown => ({
   draft: null,
 });
 
-function openMap({ host, place, title, magnified = 1 }: MapOptions, ground: Ground): LibreMap {
+function openMap(
+  { host, place, title, magnified = 1, isInMiles = false }: MapOptions,
+  ground: Ground,
+): LibreMap {
   setWorkerUrl(workerUrl);
   const map = new LibreMap({
     container: host,
@@ -268,7 +273,7 @@ function openMap({ host, place, title, magnified = 1 }: MapOptions, ground: Grou
     locale: { 'Map.Title': title },
   });
   map.touchZoomRotate.disableRotation();
-  map.addControl(new ScaleControl({ maxWidth: 120 }), 'bottom-left');
+  map.addControl(new ScaleControl({ maxWidth: 120, unit: isInMiles ? 'imperial' : 'metric' }), 'bottom-left');
   map.on('error', ({ error }) => {
     if (!ground.fail(error)) console.error(error);
   });

@@ -2,6 +2,7 @@
 import { Notice, spanText, timeText } from '../components/texts.tsx';
 import { useNow, useValue, useWords } from '../components/use.ts';
 import { connection } from '../service/live.ts';
+import { measures } from '../words/measures.ts';
 
 export function useConnectionText(): string {
   const words = useWords();
@@ -21,6 +22,19 @@ export function Pulse() {
     <span className="pulse" data-state={state} title={text}>
       <span className="hidden">{words.stream.name}</span>
       <span className="cut-off">{text}</span>
+    </span>
+  );
+}
+
+/** The zone of all times, where it is not that of this computer. */
+export function AccountZone() {
+  const { shell } = useWords();
+  const { zone } = useValue(measures);
+  if (zone === null) return null;
+  return (
+    <span className="zone-mark" title={shell.accountZone({ zone })}>
+      <span className="hidden">{shell.accountZone({ zone })}</span>
+      <bdi aria-hidden="true">{zone.replace(/.*\//, '').replaceAll('_', ' ')}</bdi>
     </span>
   );
 }

@@ -12,7 +12,7 @@ import { session } from '../service/session.ts';
 import { followSound } from '../service/sound.ts';
 import { withWords } from '../words/word-set.ts';
 import { ThemeButton, UserButton } from './bar-menus.tsx';
-import { ConnectionStatus, Pulse, StaleNotice } from './connection.tsx';
+import { AccountZone, ConnectionStatus, Pulse, StaleNotice } from './connection.tsx';
 import { NewVersion } from './new-version.tsx';
 import { type Page, useIsPractice, usePages } from './pages.tsx';
 import { Rail } from './rail.tsx';
@@ -90,6 +90,7 @@ function Bar({ pages, openPalette, showKeys }: BarProps) {
         <span className="cut-off">{shell.searchLong}</span>
         <kbd>Ctrl K</kbd>
       </Button>
+      <AccountZone />
       <Pulse />
       <Button
         className="button square more"

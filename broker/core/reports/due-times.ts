@@ -3,7 +3,8 @@
 // twice is due the first time: each date that a schedule names has one due time.
 
 import { type CalendarDate, dateOfNumber, dateText, dayNumberOf } from '../../../src/core/calendar.ts';
-import { dayMs, hourMs, minuteMs } from '../../../src/core/durations.ts';
+import { dayMs, minuteMs } from '../../../src/core/durations.ts';
+import { dateAt, momentOf, wallMs } from '../../../src/core/zoned-time.ts';
 
 export const reportPeriods = ['yesterday', 'lastWeek', 'lastMonth'] as const;
 export type ReportPeriod = (typeof reportPeriods)[number];
@@ -22,58 +23,6 @@ export interface Recurrence {
 
 /** Longest time between two due times is 31 days; a clock that leaps by a day may come between. */
 const lookDays = 64;
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-/** Zones whose format is kept; there are some 600. */
-const formatsMost = 1000;
-
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    calendar: 'iso8601',
-    numberingSystem: 'latn',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  });
-  if (formats.size < formatsMost) formats.set(timeZone, made);
-  return made;
-}
-
-/** What clock and calendar show at a moment, as the UTC time that shows the same. */
-function wallMs(timeZone: string, atMs: number): number {
-  const part = new Map(
-    formatOf(timeZone)
-      .formatToParts(atMs)
-      .map(({ type, value }) => [type, Number(value)]),
-  );
-  const of = (type: Intl.DateTimeFormatPartTypes): number => part.get(type) ?? 0;
-  const days = dayNumberOf({ year: of('year'), month: of('month'), day: of('day') });
-  return days * dayMs + of('hour') * hourMs + of('minute') * minuteMs + of('second') * 1000;
-}
-
-/** By how much the clock of the zone is ahead of UTC at a moment. */
-const offsetMs = (timeZone: string, atMs: number): number =>
-  wallMs(timeZone, atMs) - Math.floor(atMs / 1000) * 1000;
-
-/** The moment at which the clock shows that time of that date. */
-function momentOf(timeZone: string, date: CalendarDate, minuteOfDay: number): number {
-  const wall = dayNumberOf(date) * dayMs + minuteOfDay * minuteMs;
-  const before = offsetMs(timeZone, wall - dayMs);
-  const after = offsetMs(timeZone, wall + dayMs);
-  const found = [wall - before, wall - after].filter((at) => offsetMs(timeZone, at) === wall - at);
-  return found.length === 0 ? wall - before : Math.min(...found);
-}
-
-/** The date in the zone at a moment. */
-export const dateAt = (timeZone: string, atMs: number): CalendarDate =>
-  dateOfNumber(Math.floor(wallMs(timeZone, atMs) / dayMs));
 
 const shifted = (date: CalendarDate, days: number): CalendarDate => dateOfNumber(dayNumberOf(date) + days);
 

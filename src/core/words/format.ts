@@ -11,21 +11,47 @@ export function formatNumber(value: number, locale: string, most = 0): string {
   return format.format(value);
 }
 
-const clock = { hour: '2-digit', minute: '2-digit', hour12: false } as const;
+const minutes = { hour: '2-digit', minute: '2-digit' } as const;
 const forms = {
-  hour: clock,
-  time: { ...clock, second: '2-digit' },
-  day: { ...clock, second: '2-digit', day: 'numeric', month: 'short' },
+  hour: minutes,
+  time: { ...minutes, second: '2-digit' },
+  day: { ...minutes, second: '2-digit', day: 'numeric', month: 'short' },
   date: { day: 'numeric', month: 'short', year: 'numeric' },
   whole: { dateStyle: 'full', timeStyle: 'long' },
 } as const satisfies Readonly<Record<string, Intl.DateTimeFormatOptions>>;
 
-/** In the reader's zone. @param form `hour`: to the minute; `time`: to the second; `day`: with the date; `date`: the date alone; `whole`: with zone and year. */
-export function formatTime(at: Date, locale: string, form: keyof typeof forms): string {
-  const key = `${locale} ${form}`;
-  const format = times.get(key) ?? new Intl.DateTimeFormat(locale, forms[form]);
+export interface TimeChoice {
+  readonly clock: '24' | '12';
+  /** IANA name; null: the zone of this computer. */
+  readonly zone: string | null;
+}
+
+/** @param form `hour`: to the minute; `time`: to the second; `day`: with the date; `date`: the date alone; `whole`: with zone and year. */
+export function formatTime(
+  at: Date,
+  locale: string,
+  form: keyof typeof forms,
+  { clock, zone }: TimeChoice = { clock: '24', zone: null },
+): string {
+  const key = `${locale} ${form} ${clock} ${zone}`;
+  const format = times.get(key) ?? new Intl.DateTimeFormat(locale, optionsOf(form, clock, zone));
   times.set(key, format);
   return format.format(at);
+}
+
+function optionsOf(
+  form: keyof typeof forms,
+  clock: TimeChoice['clock'],
+  zone: string | null,
+): Intl.DateTimeFormatOptions {
+  // `hour12: false` would say 24:05 in some languages. A clock of 12 hours has no leading zero.
+  const ofClock: Intl.DateTimeFormatOptions =
+    form === 'date'
+      ? {}
+      : form === 'whole' || clock === '24'
+        ? { hourCycle: clock === '24' ? 'h23' : 'h12' }
+        : { hourCycle: 'h12', hour: 'numeric' };
+  return { ...forms[form], ...ofClock, ...(zone === null ? {} : { timeZone: zone }) };
 }
 
 /** The plural form of a count, such as `one` or `other`, by the rules of the language. */

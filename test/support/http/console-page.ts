@@ -60,7 +60,7 @@ export async function openConsole(
 ): Promise<ConsolePage> {
   const { base, theme = 'light', language = 'en', width = 1180, hasMap = false, session } = options;
   const browser = await browsers.of(hasMap);
-  const context = await browser.newContext({ viewport: { width, height: 900 }, locale: 'en-GB' });
+  const context = await browser.newContext({ viewport: { width, height: 900 }, locale: 'en-IE' });
   const kept = session === undefined ? null : JSON.stringify({ ...session, accountID: 'demo' });
   await context.addInitScript(`
     localStorage.setItem('fleetward.theme', ${JSON.stringify(theme)});

@@ -7,7 +7,7 @@ import { nearestTown } from '../../map/world/nearest-town.ts';
 import { readTowns, towns } from '../../map/world/towns.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { Icon } from '../icon.tsx';
-import { numberText, placeText } from '../texts.tsx';
+import { amountText, placeText } from '../texts.tsx';
 import { useValue, useWords } from '../use.ts';
 
 /** A place within so many km of a town's middle is in it. */
@@ -20,7 +20,8 @@ interface SpotProps {
 }
 
 /** Null: no town is near, or they are not read yet. */
-function useNearest(spot: SpotProps, { nearest }: WordsWith<[typeof nearestWords]>): string | null {
+function useNearest(spot: SpotProps, words: WordsWith<[typeof nearestWords]>): string | null {
+  const { nearest } = words;
   const known = useValue(towns);
   useEffect(() => void readTowns(), []);
   const { latitude, longitude } = spot;
@@ -28,7 +29,7 @@ function useNearest(spot: SpotProps, { nearest }: WordsWith<[typeof nearestWords
   if (town === null) return null;
   const { name, distanceKm, direction } = town;
   if (distanceKm < withinKm) return nearest.at({ name });
-  return nearest.near({ km: numberText(distanceKm), direction, name });
+  return nearest.near({ distance: amountText(distanceKm, 'km', words), direction, name });
 }
 
 export function Spot(spot: SpotProps) {

@@ -11,7 +11,10 @@ import { useFailure, View } from '../../components/view.tsx';
 import { ServiceError } from '../../service/call.ts';
 import { usePreferences, useSavePreferences } from '../../shell/preferences.ts';
 import { isTheme, themes } from '../../shell/theme.ts';
+import { clocks, isClock, isSystem, systems, zoneChoices } from '../../state/account/measures.ts';
 import { type ConsolePreferences, preferencesOf } from '../../state/account/preferences.ts';
+import { ownZone } from '../../words/measures.ts';
+import { useFigures } from './use-account.ts';
 
 interface FieldsProps {
   readonly kept: ConsolePreferences;
@@ -21,7 +24,9 @@ interface FieldsProps {
 function Fields({ kept, onChange }: FieldsProps) {
   const { account, shell, common } = useWords(accountWords);
   const { preferences: texts } = account;
+  const { data: figures } = useFigures();
   const notKept = { value: 'none', text: texts.notKept };
+  const byRegion = { value: 'none', text: texts.byRegion };
   const chosen = (value: string): string | null => (value === 'none' ? null : value);
   return (
     <>
@@ -43,6 +48,28 @@ function Fields({ kept, onChange }: FieldsProps) {
         chosen={kept.singleKeys === null ? 'none' : kept.singleKeys ? 'on' : 'off'}
         choices={[notKept, { value: 'on', text: common.on }, { value: 'off', text: common.off }]}
         onChoose={(value) => onChange({ singleKeys: value === 'none' ? null : value === 'on' })}
+      />
+      <Choice
+        label={texts.system}
+        chosen={kept.system ?? 'none'}
+        choices={[byRegion, ...systems.map((value) => ({ value, text: texts.systems[value] }))]}
+        onChoose={(value) => onChange({ system: isSystem(value) ? value : null })}
+      />
+      <Choice
+        label={texts.clock}
+        chosen={kept.clock ?? 'none'}
+        choices={[byRegion, ...clocks.map((value) => ({ value, text: texts.clocks[value] }))]}
+        onChoose={(value) => onChange({ clock: isClock(value) ? value : null })}
+      />
+      <Choice
+        label={texts.zone}
+        hint={texts.zoneHint}
+        chosen={kept.zone ?? 'own'}
+        choices={zoneChoices.map((value) => ({
+          value,
+          text: texts.zones[value]({ zone: value === 'own' ? ownZone() : (figures?.timeZone ?? '…') }),
+        }))}
+        onChoose={(value) => onChange({ zone: value === 'account' ? value : null })}
       />
     </>
   );

@@ -5,17 +5,12 @@ import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { connection } from '../../service/live.ts';
 import { useSending } from '../../service/sending.ts';
-import { session } from '../../service/session.ts';
+import { readFigures } from '../../shell/preferences.ts';
 import type { Account } from '../../state/account/account-view.ts';
 
 /** State and limits, which every user sees. */
-export function useFigures() {
-  const accountID = useValue(session)?.accountID ?? '';
-  return useQuery({
-    queryKey: ['account', 'figures'],
-    queryFn: ({ signal }) => call('checkAccount', { params: { accountID }, signal }),
-  });
-}
+export const useFigures = () =>
+  useQuery({ queryKey: ['account', 'figures'], queryFn: ({ signal }) => readFigures(signal) });
 
 /** Settings; for administrators only. */
 export const useAccount = () =>

@@ -9,7 +9,7 @@ import { ActionButton } from '../../components/action-button.tsx';
 import { Deliveries } from '../../components/deliveries.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { Age, codeText, Empty, numberText, Time, timeText } from '../../components/texts.tsx';
+import { Age, amountText, codeText, Empty, numberText, Time, timeText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { FailureNotice, Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
@@ -30,7 +30,7 @@ const noteMost = 1000;
 
 function Facts({ alarm, detail }: { readonly alarm: Alarm; readonly detail: Detail | undefined }) {
   const words = useWords();
-  const { alarms: texts, units } = words;
+  const { alarms: texts } = words;
   const vehicle = useValue(vehicles).get(alarm.deviceID);
   const ahead = detail?.nextEscalation ?? null;
   return (
@@ -45,9 +45,7 @@ function Facts({ alarm, detail }: { readonly alarm: Alarm; readonly detail: Deta
             {' · '}
             {vehicle.speed === null ? null : (
               <>
-                <bdi className="nowrap">
-                  {numberText(vehicle.speed, 1)} {units.kmh}
-                </bdi>{' '}
+                <bdi>{amountText(vehicle.speed, 'kmh', words, 1)}</bdi>{' '}
               </>
             )}
             <span className="age">

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import type { Alarm } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { Age, hourText, Time, timeText } from '../../components/texts.tsx';
+import { Age, LongName, momentText, Time, timeText } from '../../components/texts.tsx';
 import { lazyPart, useValue, useWords } from '../../components/use.ts';
 import { session } from '../../service/session.ts';
 import { beganOf, rightsOf } from '../../state/alarm-view.ts';
@@ -69,7 +69,7 @@ function Row({ alarm, role, isSelected, isOpen, dialogs, many }: RowProps) {
   ];
   const detail =
     alarm.alarmState === 'shelved'
-      ? `${texts.until({ time: hourText(alarm.shelvedUntil) })}: ${alarm.note}`
+      ? `${texts.until({ time: momentText(alarm.shelvedUntil, 'hour') })}: ${alarm.note}`
       : alarm.alarmState === 'closed'
         ? `${(texts.reasons as Readonly<Record<string, string>>)[alarm.closeReason] ?? alarm.closeReason}${alarm.note === '' ? '' : `, ${alarm.note}`}`
         : alarm.note;
@@ -98,7 +98,7 @@ function Row({ alarm, role, isSelected, isOpen, dialogs, many }: RowProps) {
       </td>
       <th scope="row">
         <Link className="own-colour" to="/vehicle/$deviceID" params={{ deviceID: alarm.deviceID }}>
-          {alarm.deviceDisplayName}
+          <LongName text={alarm.deviceDisplayName} />
         </Link>
       </th>
       <td data-label={texts.columns.where}>

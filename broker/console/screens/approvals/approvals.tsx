@@ -6,7 +6,7 @@ import { parseReason } from '../../../../src/core/reports/order-reason.ts';
 import type { Approval, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { Badge, Empty, spanText, Time } from '../../components/texts.tsx';
+import { Badge, Empty, isToday, spanText, Time } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { FailureNotice, Known, useKnowledge } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
@@ -35,9 +35,6 @@ function decidedText(
   if (approvalState === 'withdrawn') return approvals.withdrawnLine({ vehicle, user: decidedBy });
   return approvals.expiredLine({ vehicle });
 }
-
-const isToday = (seconds: number): boolean =>
-  new Date(seconds * 1000).toDateString() === new Date().toDateString();
 
 interface DecidedProps {
   readonly requests: readonly Approval[];

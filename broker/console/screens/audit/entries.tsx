@@ -2,11 +2,13 @@
 import { Link } from '@tanstack/react-router';
 import { auditWords } from '../../../../build/words/audit.ts';
 import { tabWords } from '../../../../build/words/tab.ts';
+import { useZoneName } from '../../components/places/use-zones.ts';
 import { VirtualList } from '../../components/rows/virtual-list.tsx';
-import { Time, timeText } from '../../components/texts.tsx';
+import { LongName, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
-import { chainText, detailTexts } from '../../state/audit/entry-text.ts';
+import { chainText } from '../../state/audit/entry-text.ts';
+import { Detail } from './detail.tsx';
 import type { Entry } from './use-entries.ts';
 
 const rowPx = 64;
@@ -27,16 +29,18 @@ function Actor({ userID }: Pick<Entry, 'userID'>) {
 }
 
 /** What was changed: a vehicle leads to its page, everything else to its entries. */
-function ObjectLink({ object }: Pick<Entry, 'object'>) {
+function ObjectLink({ object, action }: Pick<Entry, 'object' | 'action'>) {
   const { auditLog: texts } = useWords(auditWords);
   const vehicle = useValue(vehicles).get(object);
+  const zoneName = useZoneName();
+  const name = action.startsWith('geozone.') ? zoneName(object) : object;
   return vehicle === undefined ? (
-    <Link to="/audit" search={{ object }} aria-label={texts.onlyObject({ object })}>
-      <bdi>{object}</bdi>
+    <Link to="/audit" search={{ object }} aria-label={texts.onlyObject({ object: name })}>
+      <bdi>{name}</bdi>
     </Link>
   ) : (
     <Link to="/vehicle/$deviceID" params={{ deviceID: object }} search={{ tab: 'audit' }}>
-      <bdi>{vehicle.name}</bdi>
+      <LongName text={vehicle.name} />
     </Link>
   );
 }
@@ -55,13 +59,13 @@ function Row({ entry }: { readonly entry: Entry }) {
           <Actor userID={userID} />
         </strong>
         <span>{actions[action] ?? <code>{action}</code>}</span>
-        {object === '' ? null : <ObjectLink object={object} />}
+        {object === '' ? null : <ObjectLink object={object} action={action} />}
         <span className="mono muted push" title={hash ?? undefined}>
           {chainNumber === null ? audit.unsealed : <bdi>{chainText(chainNumber, hash)}</bdi>}
         </span>
       </p>
-      <p className="mono muted audit-detail">
-        <bdi>{detail === null ? audit.erased : detailTexts(detail ?? {}, timeText).join(' · ')}</bdi>
+      <p className="muted audit-detail">
+        {detail === null ? audit.erased : <Detail detail={detail} between=" · " />}
         {source === '' ? null : <bdi>{` ${audit.source} ${source}`}</bdi>}
       </p>
     </article>

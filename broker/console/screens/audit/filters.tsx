@@ -7,7 +7,8 @@ import { tabWords } from '../../../../build/words/tab.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
 import { type AuditSearch, isFiltered } from '../../state/account/audit-view.ts';
-import { dateOf, endOfDate, startOfDate } from '../../state/reports/report-view.ts';
+import { dateOf, endOfDate, startOfDate } from '../../state/reports/report-dates.ts';
+import { shownZone } from '../../words/measures.ts';
 
 /** The address without what is empty. */
 function searchOf(form: FormData): AuditSearch {
@@ -19,7 +20,7 @@ function searchOf(form: FormData): AuditSearch {
   // Days in the wrong order are taken as the same period.
   const given = [text('from'), text('to')];
   const [first, last] = given.includes('') ? given : given.toSorted();
-  const [from, to] = [startOfDate(first ?? ''), endOfDate(last ?? '')];
+  const [from, to] = [startOfDate(first ?? '', shownZone()), endOfDate(last ?? '', shownZone())];
   return {
     ...(actor === '' ? {} : { actor }),
     ...(action === '' ? {} : { action }),
@@ -92,7 +93,7 @@ export function Filters() {
           type="date"
           className="input date"
           name="from"
-          defaultValue={from === undefined ? '' : dateOf(from)}
+          defaultValue={from === undefined ? '' : dateOf(from, shownZone())}
         />
       </label>
       <label>
@@ -101,7 +102,7 @@ export function Filters() {
           type="date"
           className="input date"
           name="to"
-          defaultValue={to === undefined ? '' : dateOf(to)}
+          defaultValue={to === undefined ? '' : dateOf(to, shownZone())}
         />
       </label>
       <span className="row wrap">

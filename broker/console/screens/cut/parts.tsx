@@ -4,7 +4,8 @@ import { useEffect, useState } from 'react';
 import { cutWords } from '../../../../build/words/cut.ts';
 import { presenceOf } from '../../../../src/core/presence.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { Age, Badge, placeText, spanText, Time, timeText } from '../../components/texts.tsx';
+import { useZoneName } from '../../components/places/use-zones.ts';
+import { Age, amountText, Badge, placeText, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
 import { relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { type Step } from '../../state/orders/cut-course.ts';
@@ -67,7 +68,9 @@ interface VehicleFactsProps {
 
 /** Where the vehicle is, how fast, whether it runs: from the stream, each with its age. */
 export function VehicleFacts({ vehicle, relay }: VehicleFactsProps) {
-  const { order: texts, orders, relays, vehicle: words, units, common, age, state } = useWords(cutWords);
+  const all = useWords(cutWords);
+  const zoneName = useZoneName();
+  const { order: texts, orders, relays, vehicle: words, common, age, state } = all;
   const read = relayStateOf(vehicle, relay);
   const presence = presenceOf(vehicle);
   const fixAge = (
@@ -77,7 +80,7 @@ export function VehicleFacts({ vehicle, relay }: VehicleFactsProps) {
   );
   const place =
     vehicle.address ||
-    vehicle.zone ||
+    zoneName(vehicle.zone) ||
     (vehicle.place === null ? words.noPosition : placeText(vehicle.place[1], vehicle.place[0]));
   return (
     <dl className="pairs">
@@ -91,10 +94,7 @@ export function VehicleFacts({ vehicle, relay }: VehicleFactsProps) {
           age.unknown
         ) : (
           <>
-            <bdi>
-              {vehicle.speed} {units.kmh}
-            </bdi>{' '}
-            {fixAge}
+            <bdi>{amountText(vehicle.speed, 'kmh', all, 1)}</bdi> {fixAge}
           </>
         )}
       </dd>

@@ -5,6 +5,7 @@ import { reasonName } from '../../../../src/core/reports/table.ts';
 import type { Finding, Verdict } from '../../api/operations.ts';
 import { unmetOf } from '../../state/evidence.ts';
 import type { Relay } from '../../state/orders/cut-view.ts';
+import { amountText } from '../../words/amounts.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 
 const witnessPrefix = 'witness_';
@@ -65,7 +66,9 @@ export function unmetText(finding: Finding, words: WordsWith<[typeof cutWords]>)
         ? rules.standstill_s({ seconds: textOf(value), needed: textOf(needed) })
         : rules.standstill_short({ needed: textOf(needed) });
     case 'speed_kmh':
-      return isNumber(value) ? rules.speed_kmh({ speed: String(Math.round(value)) }) : rules.speed_unknown;
+      return isNumber(value)
+        ? rules.speed_kmh({ speed: amountText(value, 'kmh', words) })
+        : rules.speed_unknown;
     case 'standstill':
       return known(standstill, value) ?? standstill.other;
     case 'witnesses':

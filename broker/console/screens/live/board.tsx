@@ -9,7 +9,7 @@ import type { Alarm } from '../../api/operations.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { MapTools } from '../../components/map-tools.tsx';
 import { DrawnMark } from '../../components/mark.tsx';
-import { codeText, Empty, hourText, iconOf, spanText, timeText } from '../../components/texts.tsx';
+import { codeText, Empty, iconOf, momentText, spanText, timeText } from '../../components/texts.tsx';
 import { useNow, useServiceNow, useTitle, useValue, useWords } from '../../components/use.ts';
 import { useFleetMap } from '../../components/use-fleet-map.ts';
 import { countText, usePicture } from '../../components/view.tsx';
@@ -27,6 +27,7 @@ import {
   expiryNoticeS,
   rowsMost,
 } from '../../state/wallboard/board-view.ts';
+import { isInMiles } from '../../words/measures.ts';
 import { access, beginAccess } from './board-access.ts';
 import { SetUp } from './board-set-up.tsx';
 import { useWakeLock } from './use-wake-lock.ts';
@@ -213,7 +214,11 @@ function BoardMap({ all }: { readonly all: readonly Vehicle[] }) {
       movedMs.current = Date.now();
     },
   };
-  const { host, map, isImpossible } = useFleetMap(handlers, texts.map, useValue(shownTheme));
+  const { host, map, isImpossible } = useFleetMap(
+    { ...handlers, isInMiles: isInMiles() },
+    texts.map,
+    useValue(shownTheme),
+  );
   useEffect(() => map?.show(all, null), [map, all]);
   useEffect(() => {
     const timer = setInterval(() => {
@@ -261,7 +266,7 @@ function Board({ expiresS, staysOn, onSetUp }: BoardProps) {
           <Icon name={state === 'live' ? 'signal' : 'wifi-off'} />
           {useConnectionText()}
         </span>
-        <time className="board-clock">{hourText(now)}</time>
+        <time className="board-clock">{momentText(now, 'hour')}</time>
       </header>
       <Disturbance />
       <States all={all} />

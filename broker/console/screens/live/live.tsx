@@ -7,9 +7,10 @@ import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Mark } from '../../components/mark.tsx';
+import { useZoneName } from '../../components/places/use-zones.ts';
 import { useWorstFirst } from '../../components/rows/use-worst-first.ts';
 import { VirtualList } from '../../components/rows/virtual-list.tsx';
-import { Age, codeText, Empty, numberText } from '../../components/texts.tsx';
+import { Age, amountOf, codeText, Empty } from '../../components/texts.tsx';
 import { useNow, useTitle, useValue, useWords } from '../../components/use.ts';
 import { countText, Known, usePicture } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
@@ -37,12 +38,16 @@ const lateS = 600;
 
 function Row({ vehicle, isSelected }: { readonly vehicle: Vehicle; readonly isSelected: boolean }) {
   const words = useWords();
+  const zoneName = useZoneName();
   const now = useNow();
   const severity = severityOf(vehicle);
   const state = stateOf(vehicle);
-  const speed = vehicle.place === null ? null : vehicle.speed;
+  const shown =
+    vehicle.place === null || vehicle.speed === null ? null : amountOf(vehicle.speed, 'kmh', words, 1);
   const isLate = state === 'offline' || state === 'doubtful' || now - vehicle.heartbeatS > lateS;
-  const place = [vehicle.address || vehicle.zone, vehicle.driver].filter((text) => text !== '').join(' · ');
+  const place = [vehicle.address || zoneName(vehicle.zone), vehicle.driver]
+    .filter((text) => text !== '')
+    .join(' · ');
   return (
     <Link
       className="vehicle"
@@ -51,14 +56,14 @@ function Row({ vehicle, isSelected }: { readonly vehicle: Vehicle; readonly isSe
       {...(isSelected ? { 'aria-current': true as const } : {})}
     >
       <Mark vehicle={vehicle} />
-      <span className="name cut-off">
+      <span className="name cut-off" title={vehicle.name}>
         {vehicle.name}
         <span className="hidden">, {words.state[stateNameOf(vehicle)]}</span>
       </span>
       <span className="speed">
         <bdi>
-          {speed === null ? words.common.unknown : numberText(speed, 1)}
-          {speed === null ? null : <span className="unit"> {words.units.kmh}</span>}
+          {shown === null ? words.common.unknown : shown.value}
+          {shown === null ? null : <span className="unit">{`\u00a0${shown.unit}`}</span>}
         </bdi>
       </span>
       <span className="line cut-off">
@@ -128,7 +133,9 @@ function HereRow({ vehicle }: { readonly vehicle: Vehicle }) {
   return (
     <>
       <Mark vehicle={vehicle} />
-      <span className="name cut-off">{vehicle.name}</span>
+      <span className="name cut-off" title={vehicle.name}>
+        {vehicle.name}
+      </span>
       <span className="line cut-off">
         {alarm === null ? '' : `${codeText(alarm.statusCode, words)} · `}
         {words.state[stateNameOf(vehicle)]}

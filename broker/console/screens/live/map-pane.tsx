@@ -6,6 +6,7 @@ import { mapWords } from '../../../../build/words/map.ts';
 import { hourS } from '../../../../src/core/durations.ts';
 import { MapTools } from '../../components/map-tools.tsx';
 import { DrawnMark } from '../../components/mark.tsx';
+import { useZones } from '../../components/places/use-zones.ts';
 import { Empty } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFleetMap } from '../../components/use-fleet-map.ts';
@@ -17,7 +18,7 @@ import type { Vehicle } from '../../state/fleet.ts';
 import type { Place } from '../../state/here.ts';
 import type { MapPlace } from '../../state/map-place.ts';
 import { trackOf } from '../../state/track.ts';
-import { useZones } from './use-zones.ts';
+import { isInMiles } from '../../words/measures.ts';
 
 // The way of the selected vehicle in the last hour, for the map.
 
@@ -84,7 +85,11 @@ function Legend({ hasZones }: { readonly hasZones: boolean }) {
 export function MapPane(props: MapPaneProps) {
   const { live } = useWords(mapWords);
   const { vehicles, selected } = props;
-  const { host, map, isImpossible } = useFleetMap(props, live.map, useValue(shownTheme));
+  const { host, map, isImpossible } = useFleetMap(
+    { ...props, isInMiles: isInMiles() },
+    live.map,
+    useValue(shownTheme),
+  );
   // A selection that came with the address keeps the place that the address says.
   const wentTo = useRef(props.place === null ? null : selected);
   const track = useTrack(selected);

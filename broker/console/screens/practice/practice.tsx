@@ -6,7 +6,7 @@ import type { PracticeAction, PracticeFleet, PracticeVehicle } from '../../../..
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Pairs } from '../../components/patterns/detail.tsx';
-import { Badge, Empty, Notice, numberText } from '../../components/texts.tsx';
+import { amountText, Badge, Empty, Notice } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
@@ -180,9 +180,10 @@ const offered = (vehicle: PracticeVehicle): Readonly<Record<Group, readonly Prac
 });
 
 function Truth({ vehicle }: { readonly vehicle: PracticeVehicle }) {
-  const { practice: texts, common, units } = useWords(practiceWords);
+  const words = useWords(practiceWords);
+  const { practice: texts, common } = words;
   const facts = [
-    [texts.speed, `${numberText(vehicle.speedKmh)} ${units.kmh}`],
+    [texts.speed, amountText(vehicle.speedKmh, 'kmh', words)],
     [texts.engine, texts.engines[vehicle.engine]],
     [texts.ignition, vehicle.isIgnitionOn ? common.on : common.off],
     [texts.door, vehicle.isCargoDoorOpen ? texts.doors.open : texts.doors.closed],
@@ -265,7 +266,8 @@ function VehicleLink({
   readonly vehicle: PracticeVehicle;
   readonly isChosen: boolean;
 }) {
-  const { practice: texts, units } = useWords(practiceWords);
+  const words = useWords(practiceWords);
+  const { practice: texts } = words;
   const { deviceID, speedKmh, engine, isConnected } = vehicle;
   return (
     <li>
@@ -280,13 +282,7 @@ function VehicleLink({
         <Icon name={isConnected ? 'truck' : 'wifi-off'} />
         <bdi>{deviceID}</bdi>
         <span className="push muted">
-          {engine === 'running' ? (
-            <bdi>
-              {numberText(speedKmh)} {units.kmh}
-            </bdi>
-          ) : (
-            texts.engines[engine]
-          )}
+          {engine === 'running' ? <bdi>{amountText(speedKmh, 'kmh', words)}</bdi> : texts.engines[engine]}
         </span>
       </Link>
     </li>

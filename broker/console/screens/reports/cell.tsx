@@ -7,7 +7,17 @@ import { tabWords } from '../../../../build/words/tab.ts';
 import { type ColumnID, formOf, type ReportKind } from '../../../../src/core/reports/columns.ts';
 import type { ReportRow, Value } from '../../../../src/core/reports/rows.ts';
 import { namedValue, type TableWords } from '../../../../src/core/reports/table.ts';
-import { Badge, iconOf, numberText, spanText, Time } from '../../components/texts.tsx';
+import {
+  amountText,
+  Badge,
+  iconOf,
+  LongName,
+  numberText,
+  shareText,
+  spanText,
+  Time,
+  withUnit,
+} from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 
@@ -27,21 +37,21 @@ export const tableWordsOf = ({ reports, codes, alarms, orders, units }: CellWord
 
 /** A value in words and with its unit; a time is written by its element. */
 export function valueText(column: ColumnID, value: Value, words: CellWords): string {
-  const { trips, units, common } = words;
+  const { units, common } = words;
   if (value === null) return common.none;
   switch (formOf(column)) {
     case 'span':
       return spanText(Number(value), words);
     case 'km':
-      return `${numberText(Number(value), 1)} ${trips.km}`;
+      return amountText(Number(value), 'km', words, 1);
     case 'speed':
-      return `${numberText(Number(value))} ${units.kmh}`;
+      return amountText(Number(value), 'kmh', words);
     case 'share':
-      return `${numberText(Number(value) * 100)} ${units.percent}`;
+      return shareText(Number(value), words);
     case 'litres':
-      return `${numberText(Number(value), 1)} ${units.litres}`;
+      return amountText(Number(value), 'litres', words, 1);
     case 'hours':
-      return `${numberText(Number(value), 1)} ${units.h}`;
+      return withUnit(numberText(Number(value), 1), units.h);
     case 'count':
       return numberText(Number(value));
     default:
@@ -148,6 +158,8 @@ export function Cell({ kind, row, column, value }: CellProps & { readonly value:
       <Time at={Number(value)} />
     ) : column === 'code' ? (
       <Badge icon={iconOf(Number(value), 'activity')}>{valueText(column, value, words)}</Badge>
+    ) : column === 'vehicle' ? (
+      <LongName text={valueText(column, value, words)} />
     ) : (
       <bdi>{valueText(column, value, words)}</bdi>
     );

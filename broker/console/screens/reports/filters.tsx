@@ -12,15 +12,10 @@ import { AddressChips, usePut } from '../../components/patterns/address.tsx';
 import { codeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { VehicleChoices } from '../../components/vehicle-choices.tsx';
-import {
-  dateOf,
-  endOfDate,
-  firstCode,
-  type Period,
-  startOfDate,
-  vehiclesMost,
-} from '../../state/reports/report-view.ts';
+import { dateOf, endOfDate, startOfDate } from '../../state/reports/report-dates.ts';
+import { firstCode, type Period, vehiclesMost } from '../../state/reports/report-view.ts';
 import { type Range, ranges } from '../../state/vehicle-view.ts';
+import { shownZone } from '../../words/measures.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 
 /** The two pages of reports: the report that is read now, and those that are mailed. */
@@ -97,7 +92,8 @@ interface PeriodProps {
 function Dates({ period: { fromS, toS } }: Pick<PeriodProps, 'period'>) {
   const { reports: texts } = useWords(reportWords);
   const put = usePut();
-  const [from, to] = [dateOf(fromS), dateOf(toS === 0 ? Date.now() / 1000 : toS)];
+  const zone = shownZone();
+  const [from, to] = [dateOf(fromS, zone), dateOf(toS === 0 ? Date.now() / 1000 : toS, zone)];
   const [first, setFirst] = useState(from);
   const [last, setLast] = useState(to);
   useEffect(() => {
@@ -108,7 +104,7 @@ function Dates({ period: { fromS, toS } }: Pick<PeriodProps, 'period'>) {
     event.preventDefault();
     // Dates in the wrong order are taken as the same period.
     const [one = '', other = ''] = [first, last].toSorted();
-    const [start, end] = [startOfDate(one), endOfDate(other)];
+    const [start, end] = [startOfDate(one, zone), endOfDate(other, zone)];
     if (start === null || end === null) return;
     put({ range: undefined, rows: undefined, from: start, to: end });
   };

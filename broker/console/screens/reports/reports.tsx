@@ -7,10 +7,9 @@ import { reportWords } from '../../../../build/words/report.ts';
 import { tabWords } from '../../../../build/words/tab.ts';
 import { columnOfSort, columnsOf, firstSort } from '../../../../src/core/reports/columns.ts';
 import { type NameOf, sortRows } from '../../../../src/core/reports/rows.ts';
-import { formatTime } from '../../../../src/core/words/format.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { Empty, Loading, Notice, timeText } from '../../components/texts.tsx';
+import { Empty, Loading, momentText, Notice, timeText } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { Known, useFailure } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
@@ -141,7 +140,7 @@ export function ReportsScreen() {
   useTitle(words.pages.reports.title);
   // A named period ended when it was read.
   const period = periodAt(readS === 0 ? Math.floor(Date.now() / 1000) : readS);
-  const dateText = (seconds: number): string => formatTime(new Date(seconds * 1000), words.locale, 'date');
+  const dateText = (seconds: number): string => momentText(seconds, 'date');
   const untilS = period.toS === 0 ? Math.floor(Date.now() / 1000) : period.toS;
   const periodText =
     range === null

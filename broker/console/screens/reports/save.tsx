@@ -14,7 +14,9 @@ import { useWords } from '../../components/use.ts';
 import { ServiceError } from '../../service/call.ts';
 import { saveFile } from '../../service/save-file.ts';
 import { exportFormats, fileMost } from '../../service/track.ts';
-import { dateOf, type Period } from '../../state/reports/report-view.ts';
+import { dateOf } from '../../state/reports/report-dates.ts';
+import { type Period } from '../../state/reports/report-view.ts';
+import { shownZone } from '../../words/measures.ts';
 import { type CellWords, tableWordsOf } from './cell.tsx';
 import { filesMost, type useSaving } from './use-saving.ts';
 
@@ -28,7 +30,10 @@ interface Table extends ReportTable {
 
 /** All rows of the table. */
 function saveTable({ period, readS, ...table }: Table, words: CellWords, separator: CsvSeparator): void {
-  const name = `${table.kind}_${dateOf(period.fromS)}_${dateOf(period.toS === 0 ? readS : period.toS)}.csv`;
+  const [from, to] = [period.fromS, period.toS === 0 ? readS : period.toS].map((at) =>
+    dateOf(at, shownZone()),
+  );
+  const name = `${table.kind}_${from}_${to}.csv`;
   const csv = csvOfReport(table, tableWordsOf(words), separator);
   saveFile(name, new Blob([csv], { type: 'text/csv;charset=utf-8' }));
 }

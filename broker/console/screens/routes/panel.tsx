@@ -3,12 +3,11 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { routeWords } from '../../../../build/words/route.ts';
-import { tabWords } from '../../../../build/words/tab.ts';
 import { zoneWords } from '../../../../build/words/zone.ts';
 import type { PlannedRoute } from '../../api/operations.ts';
 import type { IconName } from '../../components/icon.tsx';
 import { usePut } from '../../components/patterns/address.tsx';
-import { Age, Badge, Fact, numberText } from '../../components/texts.tsx';
+import { Age, amountOf, Badge, Fact, numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
 import { keepsTo, lengthOf, routeName, wayOf } from '../../state/zones/route-view.ts';
@@ -111,15 +110,16 @@ function Head({ route }: { readonly route: PlannedRoute }) {
 }
 
 export function RoutePanel({ route }: { readonly route: PlannedRoute }) {
-  const { routes: texts, zones, trips } = useWords(routeWords, tabWords, zoneWords);
+  const words = useWords(routeWords, zoneWords);
+  const { routes: texts, zones } = words;
   const way = useMemo(() => wayOf(route), [route]);
   return (
     <section className="panel" aria-label={texts.selected({ name: routeName(route) })}>
       <Head route={route} />
       <div className="block">
         <dl className="facts">
-          <Fact name={texts.length} value={numberText(lengthOf(way) / 1000, 1)} unit={trips.km} />
-          <Fact name={zones.radius} value={numberText(way.radiusM)} unit={zones.metres} />
+          <Fact name={texts.length} {...amountOf(lengthOf(way) / 1000, 'km', words, 1)} />
+          <Fact name={zones.radius} {...amountOf(way.radiusM, 'm', words)} />
           <Fact name={zones.points} value={numberText(way.points.length)} />
         </dl>
       </div>

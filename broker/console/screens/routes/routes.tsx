@@ -2,11 +2,10 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { routeWords } from '../../../../build/words/route.ts';
-import { tabWords } from '../../../../build/words/tab.ts';
 import type { PlannedRoute } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
 import { usePut } from '../../components/patterns/address.tsx';
-import { numberText } from '../../components/texts.tsx';
+import { amountText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { without } from '../../state/search.ts';
 import { lengthOf, newRoute, routeName, routesFound, wayOf } from '../../state/zones/route-view.ts';
@@ -22,7 +21,8 @@ import { useRoutes } from './use-routes.ts';
 const titleID = 'routes-title';
 
 function Row({ route, isSelected }: { readonly route: PlannedRoute; readonly isSelected: boolean }) {
-  const { routes: texts, trips } = useWords(routeWords, tabWords);
+  const words = useWords(routeWords);
+  const { routes: texts } = words;
   const length = useMemo(() => lengthOf(wayOf(route)), [route]);
   return (
     <Link
@@ -34,9 +34,7 @@ function Row({ route, isSelected }: { readonly route: PlannedRoute; readonly isS
       <Icon name="route" />
       <span className="name">{routeName(route)}</span>
       <span className="speed">
-        <bdi>
-          {numberText(length / 1000, 1)} {trips.km}
-        </bdi>
+        <bdi>{amountText(length / 1000, 'km', words, 1)}</bdi>
       </span>
       <span className="line cut-off">{texts.vehicles({ count: route.deviceIDs.length })}</span>
     </Link>

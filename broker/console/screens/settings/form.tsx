@@ -11,8 +11,8 @@ import { CardForm } from '../../components/patterns/card-form.tsx';
 import { Choice } from '../../components/patterns/choice.tsx';
 import { Pairs } from '../../components/patterns/detail.tsx';
 import { Card } from '../../components/patterns/page.tsx';
-import { numberText } from '../../components/texts.tsx';
-import { useWords } from '../../components/use.ts';
+import { numberText, withUnit } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { useRole } from '../../service/role.ts';
 import { settingTables } from '../../state/device-view.ts';
@@ -21,6 +21,7 @@ import {
   chosenIn,
   faultsOf,
   lookOf,
+  readerLimits,
   type Setting,
   type SettingChange,
   type SettingsDraft,
@@ -30,6 +31,7 @@ import {
   typedOf,
   withDraft,
 } from '../../state/settings/settings-view.ts';
+import { measures } from '../../words/measures.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { AskDialog } from '../zones/parts.tsx';
 import { settingName, settingValue, unitText } from './setting-words.ts';
@@ -60,9 +62,9 @@ function useSource({ below }: Layers) {
 
 function limitsText({ number }: Setting, words: WordsWith<[typeof settingWords]>): string {
   if (number === null) return '';
-  const scale = number.unit === 'share' ? 100 : 1;
-  const [low, high] = [number.low, number.high].map((one) => numberText(one * scale, 1));
-  return `${words.settings.limits({ low: low ?? '', high: high ?? '' })} ${unitText(number.unit, words)}`;
+  const [low, high] = readerLimits(number, measures.get().system);
+  const text = words.settings.limits({ low: numberText(low, 1), high: numberText(high, 1) });
+  return withUnit(text, unitText(number.unit, words));
 }
 
 interface FieldsProps {
@@ -77,9 +79,10 @@ function Fields({ table, layers, draft, faults, onChange }: FieldsProps) {
   const words = useWords(settingWords);
   const { settings: texts, common } = words;
   const sourceOf = useSource(layers);
+  const { system } = useValue(measures);
   return settingsOf(table).map((setting) => {
     const { pointer, number, textMost } = setting;
-    const text = draft[pointer] ?? typedOf(setting, chosenIn(layers.own, setting));
+    const text = draft[pointer] ?? typedOf(setting, chosenIn(layers.own, setting), system);
     const source = sourceOf(setting);
     const held = heldWithout(setting, layers);
     if (textMost !== null)
@@ -125,7 +128,7 @@ function Fields({ table, layers, draft, faults, onChange }: FieldsProps) {
         hint={`${source} · ${limits}`}
         fault={faults.has(pointer) ? texts.wrong({ limits }) : null}
         most={14}
-        placeholder={typedOf(setting, held)}
+        placeholder={typedOf(setting, held, system)}
         onChange={(value) => onChange(pointer, value)}
       />
     );
@@ -246,7 +249,7 @@ export function SettingsForm({ deviceID, name, own, below, revision, table }: Se
   const [isLooking, setLooking] = useState(false);
   const saving = useSaveSettings(deviceID);
   const failure = useFailure(saving.failure, forms.failed);
-  const wanted = withDraft(own, draft);
+  const wanted = withDraft(own, draft, useValue(measures).system);
   const changes = changesBetween(own, wanted);
   const faults = faultsOf(wanted);
   const isOff = changes.length === 0 || faults.size > 0 || saving.isBusy || saving.isDown;

@@ -1,13 +1,15 @@
 // A setting and its value in words.
 
 import type { settingWords } from '../../../../build/words/setting.ts';
-import { lengthText, numberText } from '../../components/texts.tsx';
+import { lengthText, numberText, withUnit } from '../../components/texts.tsx';
 import {
+  readerUnit,
   type Setting,
   type SettingUnit,
   type SettingValue,
   typedOf,
 } from '../../state/settings/settings-view.ts';
+import { measures } from '../../words/measures.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 
 /** From here on seconds are also said as minutes, hours or days. */
@@ -25,7 +27,7 @@ export function unitText(
   unit: SettingUnit,
   { settings: texts, units }: WordsWith<[typeof settingWords]>,
 ): string {
-  return { ...units, ...texts.units, share: units.percent }[unit];
+  return { ...units, ...texts.units, share: units.percent }[readerUnit(unit, measures.get().system)];
 }
 
 /** @param value undefined: nothing chosen. */
@@ -41,6 +43,7 @@ export function settingValue(
   if (typeof value === 'string')
     return texts.keyCount({ count: value.split(/[\s,]+/).filter(Boolean).length });
   const unit = setting.number?.unit ?? 'people';
-  const text = `${numberText(Number(typedOf(setting, value)), 3)} ${unitText(unit, words)}`;
+  const typed = Number(typedOf(setting, value, measures.get().system));
+  const text = withUnit(numberText(typed, 3), unitText(unit, words));
   return unit === 's' && value >= spanFromS ? `${text} (${lengthText(value, words)})` : text;
 }

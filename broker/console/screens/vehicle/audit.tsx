@@ -1,24 +1,35 @@
 // Who did what to this vehicle: its entries of the audit log, which only administrators read.
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { Suspense } from 'react';
 import { tabWords } from '../../../../build/words/tab.ts';
 import type { Device, Result } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { Empty, Loading, Time, timeText } from '../../components/texts.tsx';
-import { useWords } from '../../components/use.ts';
+import { Empty, Loading, Time } from '../../components/texts.tsx';
+import { lazyPart, useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
-import { chainText, detailTexts } from '../../state/audit/entry-text.ts';
+import { chainText } from '../../state/audit/entry-text.ts';
+import { withWords } from '../../words/word-set.ts';
 
 type Entry = Result<'auditEntries'>['entries'][number];
 
 const pageSize = '50';
 
-/** What changed, as the service names it: members with their values. */
+/** Its words are those of settings and zones too, which the page of a vehicle does not need. */
+const EntryDetail = lazyPart(async () => (await withWords(import('../audit/detail.tsx'))).Detail);
+
+/** What changed: members with their values. */
 function Detail({ detail }: Pick<Entry, 'detail'>) {
   const { audit: texts } = useWords(tabWords);
   if (detail === null) return <span className="muted">{texts.erased}</span>;
-  return <span className="mono audit-detail">{detailTexts(detail, timeText).join('\n')}</span>;
+  return (
+    <span className="audit-detail">
+      <Suspense>
+        <EntryDetail detail={detail} between={'\n'} />
+      </Suspense>
+    </span>
+  );
 }
 
 function EntryRow({ entry }: { readonly entry: Entry }) {

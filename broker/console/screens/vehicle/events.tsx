@@ -9,14 +9,14 @@ import type { Device } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
-import { Plot } from '../../components/plot.tsx';
+import { lineOf, Plot } from '../../components/plot.tsx';
 import {
+  amountText,
   Badge,
   codeText,
   Empty,
   iconOf,
   Notice,
-  numberText,
   spanText,
   Time,
 } from '../../components/texts.tsx';
@@ -85,11 +85,11 @@ function Choices({ range, kind }: { readonly range: Range; readonly kind: EventK
 }
 
 function valueText(record: Record, words: WordsWith<[typeof tabWords]>): string {
-  const { units, events } = words;
+  const { events } = words;
   const parts = [
     record.commandState ?? '',
     record.geozoneDisplayName || record.geozoneID,
-    record.isPositionValid && record.speed !== null ? `${numberText(record.speed, 1)} ${units.kmh}` : '',
+    record.isPositionValid && record.speed !== null ? amountText(record.speed, 'kmh', words, 1) : '',
     record.isPositionValid && record.heading !== null && record.speed !== 0
       ? events.heading({ degrees: record.heading })
       : '',
@@ -169,7 +169,8 @@ function EventTable({
 }
 
 function SpeedPlot({ records }: { readonly records: readonly Record[] }) {
-  const { events: texts, units } = useWords(tabWords);
+  const words = useWords(tabWords);
+  const { events: texts } = words;
   const chosenTheme = useValue(shownTheme);
   const { times, values } = useMemo(() => {
     const times: number[] = [];
@@ -189,10 +190,10 @@ function SpeedPlot({ records }: { readonly records: readonly Record[] }) {
   const props = useMemo(
     () => ({
       times,
-      series: [{ name: texts.plot, unit: units.kmh, colour: 'plot-1' as const, values }],
+      series: [{ ...lineOf(values, 'kmh', words), name: texts.plot, colour: 'plot-1' as const }],
       label: texts.plot,
     }),
-    [times, values, units, texts],
+    [times, values, words, texts],
   );
   return times.length < 2 ? null : <Plot {...props} theme={chosenTheme} />;
 }

@@ -1,7 +1,8 @@
 // Facts of a vehicle that the panel beside the map and the page of the vehicle both show.
 import { featureNames } from '../../../../src/core/events/event.ts';
 import { Place } from '../../components/places/place.tsx';
-import { Age, Fact, numberText } from '../../components/texts.tsx';
+import { useZoneName } from '../../components/places/use-zones.ts';
+import { Age, amountOf, Fact, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
 
@@ -12,20 +13,22 @@ interface FactProps {
 /** Where the vehicle is: its address, else its zone where that is shown nowhere else, else its last fix in words. */
 export function Position({ vehicle, hasZone = false }: FactProps & { readonly hasZone?: boolean }) {
   const { vehicle: words } = useWords();
+  const zoneName = useZoneName();
   const { address, zone, place } = vehicle;
   if (address !== '') return address;
-  if (hasZone && zone !== '') return zone;
+  if (hasZone && zone !== '') return zoneName(zone);
   return place === null ? words.noPosition : <Place latitude={place[1]} longitude={place[0]} />;
 }
 
 export function SpeedFact({ vehicle, isBig = false }: FactProps & { readonly isBig?: boolean }) {
-  const { vehicle: words, units } = useWords();
+  const words = useWords();
   return (
     <Fact
       isBig={isBig}
-      name={words.speed}
-      value={vehicle.fixS > 0 && vehicle.speed !== null ? numberText(vehicle.speed, 1) : null}
-      unit={units.kmh}
+      name={words.vehicle.speed}
+      {...(vehicle.fixS > 0 && vehicle.speed !== null
+        ? amountOf(vehicle.speed, 'kmh', words, 1)
+        : { value: null })}
       age={<Age at={vehicle.fixS} />}
     />
   );

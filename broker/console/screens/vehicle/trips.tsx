@@ -10,7 +10,16 @@ import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Place } from '../../components/places/place.tsx';
-import { Badge, Empty, Notice, numberText, spanText, Time, timeText } from '../../components/texts.tsx';
+import {
+  amountOf,
+  amountText,
+  Badge,
+  Empty,
+  Notice,
+  spanText,
+  Time,
+  timeText,
+} from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
@@ -60,7 +69,7 @@ function Drivers({ ids }: { readonly ids: readonly string[] }) {
 
 function TripRow({ deviceID, shownS, hasDrivers, trip }: RowProps & { readonly trip: Trip }) {
   const words = useWords(tabWords, shareWords);
-  const { trips: texts, units } = words;
+  const { trips: texts } = words;
   const { startTime, endTime, startFuelLevel, endFuelLevel, isOpen } = trip;
   const percent = (level: number): number => Math.round(level * 100);
   return (
@@ -89,13 +98,12 @@ function TripRow({ deviceID, shownS, hasDrivers, trip }: RowProps & { readonly t
         <bdi>{spanText(trip.drivingTime, words)}</bdi>
       </td>
       <td className="num" data-label={texts.distance}>
-        <bdi>
-          {numberText(trip.distance, 1)} {texts.km}
-        </bdi>
+        <bdi>{amountText(trip.distance, 'km', words, 1)}</bdi>
       </td>
       <td className="num" data-label={texts.speeds}>
         <bdi>
-          {trip.averageSpeed} / {trip.maximumSpeed ?? words.common.unknown} {units.kmh}
+          {amountOf(trip.averageSpeed, 'kmh', words).value} /{' '}
+          {trip.maximumSpeed === null ? words.common.unknown : amountText(trip.maximumSpeed, 'kmh', words)}
         </bdi>
       </td>
       <td className="num" data-label={texts.idle}>
@@ -203,7 +211,7 @@ function Totals({ items }: { readonly items: readonly Item[] }) {
       <bdi>
         {[
           spanText(drivingTime, words),
-          `${numberText(distance, 1)} ${words.trips.km}`,
+          amountText(distance, 'km', words, 1),
           words.trips.stops({ count: stops }),
         ].join(' · ')}
       </bdi>

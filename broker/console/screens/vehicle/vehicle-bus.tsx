@@ -2,8 +2,9 @@
 
 import { busWords } from '../../../../build/words/bus.ts';
 import type { Device } from '../../api/operations.ts';
-import { Age, numberText } from '../../components/texts.tsx';
+import { Age, amountText, numberText, withUnit } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
+import type { Quantity } from '../../state/account/measures.ts';
 import {
   type BusRow,
   busRows,
@@ -18,17 +19,33 @@ type Bus = NonNullable<Device['vehicleBus']>;
 /** Counters and measurements of which a tenth says something. */
 const decimals = 1;
 
-function valueText(
-  { name, value: { value, unit } }: BusRow,
-  { bus: texts, common }: WordsWith<[typeof busWords]>,
-): string {
+/** A number in words of its unit; one that has none keeps the unit of the service. */
+function measuredText(value: number, unit: string, words: WordsWith<[typeof busWords]>): string {
+  const { units, bus: texts } = words;
+  const quantities: Readonly<Record<string, Quantity>> = { 'km/h': 'kmh', km: 'km', L: 'litres' };
+  const quantity = quantities[unit];
+  if (quantity !== undefined) return amountText(value, quantity, words, decimals);
+  if (unit === 'L/h') return texts.perHour({ amount: amountText(value, 'litres', words, decimals) });
+  const known: Readonly<Record<string, string>> = {
+    h: units.h,
+    V: units.volts,
+    '%': units.percent,
+    '1/min': texts.rpm,
+  };
+  const number = numberText(value, decimals);
+  return unit === '' ? number : withUnit(number, known[unit] ?? unit);
+}
+
+function valueText({ name, value: { value, unit } }: BusRow, words: WordsWith<[typeof busWords]>): string {
+  const { bus: texts, common } = words;
   if (typeof value === 'boolean') return value ? texts.set : texts.released;
-  if (typeof value === 'string') return value || texts.noCard;
+  if (typeof value === 'string')
+    return value || (name === 'driverCard1' || name === 'driverCard2' ? texts.noCard : common.unknown);
   if (name === 'driver1State' || name === 'driver2State') {
     const states: Readonly<Record<number, string>> = texts.drivers;
     return states[value] ?? common.unknown;
   }
-  return `${numberText(value, decimals)} ${unit}`;
+  return measuredText(value, unit, words);
 }
 
 const codeName = ({ spn, fmi }: TroubleCode): string => `SPN ${spn} FMI ${fmi}`;

@@ -5,6 +5,7 @@ import { type ReactNode, useEffect } from 'react';
 import type { Device } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
+import { useZoneName } from '../../components/places/use-zones.ts';
 import { Age, Badge, Empty, Fact, Loading, Notice } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
@@ -29,13 +30,14 @@ import { VehicleTrips } from './trips.tsx';
 
 function HeroFacts({ vehicle }: { readonly vehicle: Vehicle }) {
   const { vehicle: words } = useWords();
+  const zoneName = useZoneName();
   const fixAge = <Age at={vehicle.fixS} />;
   return (
     <dl className="hero-facts">
       <SpeedFact vehicle={vehicle} />
       <SwitchFacts vehicle={vehicle} hasCargo />
       <Fact name={words.position} value={<Position vehicle={vehicle} />} age={fixAge} />
-      <Fact name={words.zone} value={vehicle.zone || words.noZone} age={fixAge} />
+      <Fact name={words.zone} value={zoneName(vehicle.zone) || words.noZone} age={fixAge} />
       <FuelFact vehicle={vehicle} />
       <Fact name={words.driver} value={vehicle.driver || words.noDriver} />
     </dl>

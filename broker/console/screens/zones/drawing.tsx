@@ -1,19 +1,25 @@
 // What is drawn as numbers: radius, points, undo, and why it may not be saved. Zones and routes share it.
+import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { zoneWords } from '../../../../build/words/zone.ts';
+import { zoneLimits } from '../../../../src/core/geo/geozone.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { FormField } from '../../components/form-field.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { Notice } from '../../components/texts.tsx';
-import { useWords } from '../../components/use.ts';
+import { amountOf, amountText, Notice } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { shownValue } from '../../state/account/measures.ts';
+import { storedValue } from '../../state/settings/typed-amount.ts';
 import { draftFault, hasRadius } from '../../state/zones/zone-draft.ts';
+import { measures } from '../../words/measures.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { Points } from './points.tsx';
 import type { DraftEdit } from './use-draft.ts';
 
 type Fault = ReturnType<typeof draftFault>;
 
-function faultText(fault: Fault, { zones: { faults } }: WordsWith<[typeof zoneWords]>): string | null {
+function faultText(fault: Fault, words: WordsWith<[typeof zoneWords]>): string | null {
+  const { faults } = words.zones;
   switch (fault?.code) {
     case undefined:
       return null;
@@ -22,10 +28,41 @@ function faultText(fault: Fault, { zones: { faults } }: WordsWith<[typeof zoneWo
     case 'crossing':
       return faults.crossing({ one: fault.edges[0], other: fault.edges[1] });
     case 'radius':
-      return faults.radius;
+      return faults.radius({
+        low: amountOf(zoneLimits.radiusLeastM, 'm', words).value,
+        high: amountText(zoneLimits.radiusMostM, 'm', words),
+      });
     case 'wide':
       return faults.wide;
   }
+}
+
+interface RadiusProps {
+  readonly radiusM: number;
+  readonly fault: string | null;
+  onChange(radiusM: number): void;
+}
+
+/** A radius in the unit of the reader. What is typed stays as long as it means the radius: metres are whole, and feet are not. */
+function Radius({ radiusM, fault, onChange }: RadiusProps) {
+  const words = useWords(zoneWords);
+  const { system } = useValue(measures);
+  const [typed, setTyped] = useState('');
+  const metresOf = (text: string): number => Math.round(storedValue(Number(text), 'm', system));
+  const known = String(Math.round(shownValue(radiusM, 'm', system)));
+  return (
+    <FormField
+      label={`${words.zones.radius} (${amountOf(0, 'm', words).unit})`}
+      value={metresOf(typed) === radiusM ? typed : known}
+      fault={fault}
+      most={5}
+      onChange={(text) => {
+        const digits = text.replaceAll(/\D/g, '');
+        setTyped(digits);
+        onChange(metresOf(digits));
+      }}
+    />
+  );
 }
 
 interface DrawingProps {
@@ -50,12 +87,10 @@ export function Drawing({ edit, most, fullText, isTried, addMiddle }: DrawingPro
   return (
     <>
       {hasRadius(draft) ? (
-        <FormField
-          label={`${texts.radius} (${texts.metres})`}
-          value={String(draft.radiusM)}
+        <Radius
+          radiusM={draft.radiusM}
           fault={fault?.code === 'radius' ? text : null}
-          most={5}
-          onChange={(typed) => edit.set({ ...draft, radiusM: Number(typed.replaceAll(/\D/g, '')) })}
+          onChange={(radiusM) => edit.set({ ...draft, radiusM })}
         />
       ) : null}
       <div className="stack">

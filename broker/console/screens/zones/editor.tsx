@@ -9,6 +9,7 @@ import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { pointsMost } from '../../state/zones/zone-draft.ts';
 import { zoneTypes } from '../../state/zones/zone-geometry.ts';
+import { zoneName } from '../../state/zones/zone-name.ts';
 import {
   changeOf,
   formOf,
@@ -22,7 +23,6 @@ import {
   type ZoneAct,
   type ZoneForm,
   type ZonePart,
-  zoneName,
   zoneParts,
 } from '../../state/zones/zone-view.ts';
 import { ActList, AskDialog } from './parts.tsx';

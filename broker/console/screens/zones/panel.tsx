@@ -6,14 +6,15 @@ import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Geozone } from '../../api/operations.ts';
 import { Mark } from '../../components/mark.tsx';
 import { usePut } from '../../components/patterns/address.tsx';
-import { Fact, Notice, numberText } from '../../components/texts.tsx';
+import { amountOf, Fact, Notice, numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { countText, Known, usePicture } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import type { Vehicle } from '../../state/fleet.ts';
 import { draftText, hasRadius } from '../../state/zones/zone-draft.ts';
 import { zoneOf } from '../../state/zones/zone-geometry.ts';
-import { switchesOf, vehiclesIn, zoneName } from '../../state/zones/zone-view.ts';
+import { zoneName } from '../../state/zones/zone-name.ts';
+import { switchesOf, vehiclesIn } from '../../state/zones/zone-view.ts';
 import { ActList } from './parts.tsx';
 import { ShapeHead } from './shape-head.tsx';
 import { useZoneChanges } from './use-zone-changes.ts';
@@ -89,7 +90,8 @@ function Head({ zone }: { readonly zone: Geozone }) {
 }
 
 export function ZonePanel({ zone }: { readonly zone: Geozone }) {
-  const { zones: texts, ...words } = useWords(zoneWords);
+  const words = useWords(zoneWords);
+  const { zones: texts } = words;
   const fleet = useValue(vehicles);
   const shape = useMemo(() => zoneOf(zone), [zone]);
   const inside = useMemo(() => vehiclesIn(shape, [...fleet.values()]), [shape, fleet]);
@@ -100,9 +102,7 @@ export function ZonePanel({ zone }: { readonly zone: Geozone }) {
       <div className="block">
         <dl className="facts">
           <Fact name={texts.kind} value={texts.kinds[shape.type]} />
-          {hasRadius(shape) ? (
-            <Fact name={texts.radius} value={numberText(shape.radiusM)} unit={texts.metres} />
-          ) : null}
+          {hasRadius(shape) ? <Fact name={texts.radius} {...amountOf(shape.radiusM, 'm', words)} /> : null}
           <Fact name={texts.points} value={numberText(shape.points.length)} />
         </dl>
       </div>

@@ -7,6 +7,7 @@ import { useValue } from '../../components/use.ts';
 import { useFleetMap } from '../../components/use-fleet-map.ts';
 import { shownTheme } from '../../shell/theme.ts';
 import { parsePlace, placeText } from '../../state/map-place.ts';
+import { isInMiles } from '../../words/measures.ts';
 import type { DraftEdit } from './use-draft.ts';
 
 interface ShapeMap {
@@ -29,6 +30,7 @@ export function useShapeMap({ name, edit, isEditing, shape, at, selected, onPlac
   const opened = useFleetMap(
     {
       place: parsePlace(at),
+      isInMiles: isInMiles(),
       onSelect: (deviceID) => void navigate({ to: '/vehicle/$deviceID', params: { deviceID } }),
       onSeveral: () => undefined,
       onMove: (place) => onPlace(placeText(place)),

@@ -40,27 +40,3 @@ export function tooLong(kind: ReportKind, isFleet: boolean, { fromS, toS }: Peri
   // Days as the calendar counts them: the clock may be put back within them.
   return (toS === 0 ? nowS : toS) - fromS > days * dayS + hourS ? days : null;
 }
-
-/** The first second of a day in this computer's zone, of `2026-11-20`; null for what is no date. */
-export function startOfDate(text: string): number | null {
-  const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
-  if (year === '') return null;
-  const at = new Date(Number(year), Number(month) - 1, Number(day)).getTime();
-  return Number.isNaN(at) || at <= 0 ? null : at / 1000;
-}
-
-/** The last second of that day. A day of a change of the clock has another length. */
-export function endOfDate(text: string): number | null {
-  const start = startOfDate(text);
-  if (start === null) return null;
-  const next = new Date(start * 1000);
-  next.setDate(next.getDate() + 1);
-  return next.getTime() / 1000 - 1;
-}
-
-/** `2026-11-20` of a moment, in this computer's zone. */
-export function dateOf(seconds: number): string {
-  const at = new Date(seconds * 1000);
-  const digits = (value: number): string => String(value).padStart(2, '0');
-  return `${String(at.getFullYear()).padStart(4, '0')}-${digits(at.getMonth() + 1)}-${digits(at.getDate())}`;
-}

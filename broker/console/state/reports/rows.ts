@@ -1,4 +1,5 @@
 // The rows of reports that the console alone has, and the bars of every report: one for each day or vehicle. Pure.
+import { dateOfNumber, dayNumberOf } from '../../../../src/core/calendar.ts';
 import { hourS } from '../../../../src/core/durations.ts';
 import { type ColumnID, drawnOf, formOf, type ReportKind } from '../../../../src/core/reports/columns.ts';
 import {
@@ -8,6 +9,7 @@ import {
   textOrNull,
   type Value,
 } from '../../../../src/core/reports/rows.ts';
+import { dateAt, momentOf } from '../../../../src/core/zoned-time.ts';
 import type { Approval, EventRecord } from '../../api/operations.ts';
 import { cutText } from '../orders/cut-view.ts';
 
@@ -52,19 +54,8 @@ const vehicleBarsMost = 30;
 const drawn = (value: Value | undefined, column: ColumnID): number =>
   typeof value !== 'number' ? 0 : formOf(column) === 'span' ? value / hourS : value;
 
-/** The start of the day of a moment, in this computer's zone, epoch seconds. */
-function dayOf(seconds: number): number {
-  const at = new Date(seconds * 1000);
-  return new Date(at.getFullYear(), at.getMonth(), at.getDate()).getTime() / 1000;
-}
-
-function nextDay(day: number): number {
-  const at = new Date(day * 1000);
-  return new Date(at.getFullYear(), at.getMonth(), at.getDate() + 1).getTime() / 1000;
-}
-
-/** @param rows in the order of the table; of the summary the first 30 vehicles are drawn. */
-export function barsOf(kind: ReportKind, rows: readonly ReportRow[]): Bars {
+/** @param rows in the order of the table; of the summary the first 30 vehicles are drawn. @param zone whose days are drawn, IANA name. */
+export function barsOf(kind: ReportKind, rows: readonly ReportRow[], zone: string): Bars {
   const columns = drawnOf[kind];
   if (kind === 'summary') {
     const shown = rows.slice(0, vehicleBarsMost);
@@ -78,22 +69,21 @@ export function barsOf(kind: ReportKind, rows: readonly ReportRow[]): Bars {
   }
   const days = new Map<number, ReportRow[]>();
   for (const row of rows) {
-    const day = dayOf(Number(row.values.start));
+    const day = dayNumberOf(dateAt(zone, Number(row.values.start) * 1000));
     const known = days.get(day);
     if (known === undefined) days.set(day, [row]);
     else known.push(row);
   }
-  const places: number[] = [];
+  const shown: number[] = [];
   const last = Math.max(...days.keys());
-  for (let day = Math.min(...days.keys()); day <= last && places.length < barsMost; day = nextDay(day))
-    places.push(day);
+  for (let day = Math.min(...days.keys()); day <= last && shown.length < barsMost; day += 1) shown.push(day);
   const sums = (column: ColumnID): readonly number[] =>
-    places.map((day) =>
+    shown.map((day) =>
       (days.get(day) ?? []).reduce((sum, { values }) => sum + drawn(values[column], column), 0),
     );
-  const counts = { column: null, values: places.map((day) => days.get(day)?.length ?? 0) };
+  const counts = { column: null, values: shown.map((day) => days.get(day)?.length ?? 0) };
   return {
-    places,
+    places: shown.map((day) => momentOf(zone, dateOfNumber(day), 0) / 1000),
     series: columns.length === 0 ? [counts] : columns.map((column) => ({ column, values: sums(column) })),
   };
 }

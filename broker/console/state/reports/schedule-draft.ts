@@ -1,6 +1,7 @@
 // A report by mail as the form holds it, and what the form sends. Pure.
 import { isLanguage, type Language } from '../../../../src/core/words/languages.ts';
 import type { Body, Result } from '../../api/operations.ts';
+import { isZone } from '../account/measures.ts';
 
 export type Schedule = Result<'getReportSchedules'>['schedules'][number];
 
@@ -56,15 +57,6 @@ export function draftOf(
 const listed = (text: string): string[] => [...new Set(text.split(/[\s,;]+/).filter((one) => one !== ''))];
 
 const isMailbox = (text: string): boolean => /^[^@\s]+@[^@\s]+$/.test(text) && text.length <= 254;
-
-function isZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    return Intl.DateTimeFormat('en', { timeZone: name }) !== null;
-  } catch {
-    return false;
-  }
-}
 
 export type ScheduleFault = 'time' | 'monthDay' | 'recipients' | 'timeZone';
 

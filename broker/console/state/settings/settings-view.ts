@@ -6,6 +6,8 @@ import {
   settingsSchema,
   standardSettings,
 } from '../../../../src/core/settings/settings.ts';
+import { type Quantity, type System, type Unit, unitOf } from '../account/measures.ts';
+import { shownLimit, storedValue, typedValue } from './typed-amount.ts';
 
 export type SettingTable = keyof Settings;
 export type SettingValue = number | boolean | string;
@@ -93,31 +95,62 @@ export function chosenIn(choice: SettingsChange, { table, name }: Setting): Sett
 /** Typed texts by pointer; an empty text chooses nothing. */
 export type SettingsDraft = Readonly<Record<string, string>>;
 
+const isQuantity = (unit: SettingUnit): unit is SettingUnit & Quantity =>
+  unit === 'kmh' || unit === 'm' || unit === 'litres';
+
+/** The unit in which a reader sees a setting. */
+export const readerUnit = (unit: SettingUnit, system: System): SettingUnit | Unit =>
+  isQuantity(unit) ? unitOf(unit, system) : unit;
+
+/** The limits of a number as a reader sees them. */
+export const readerLimits = (
+  { low, high, unit }: NonNullable<Setting['number']>,
+  system: System,
+): readonly [low: number, high: number] => {
+  if (isQuantity(unit)) return [shownLimit(low, 'low', unit, system), shownLimit(high, 'high', unit, system)];
+  const scale = unit === 'share' ? 100 : 1;
+  return [low * scale, high * scale];
+};
+
 /** A value as it is typed; empty without one. A number has a decimal point in every language. */
-export function typedOf({ number }: Setting, value: SettingValue | undefined): string {
+export function typedOf({ number }: Setting, value: SettingValue | undefined, system: System): string {
   if (value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  return String(
-    number?.unit === 'share' && typeof value === 'number' ? Number((value * 100).toPrecision(12)) : value,
-  );
+  if (typeof value === 'string' || number === null) return String(value);
+  if (isQuantity(number.unit)) return typedValue(value, number.unit, system);
+  return String(number.unit === 'share' ? Number((value * 100).toPrecision(12)) : value);
 }
 
 /** NaN for what is no number; the limits are judged by `faultsOf`. */
-function parseSetting({ number, textMost }: Setting, text: string): SettingValue {
+function parseSetting({ number, textMost }: Setting, text: string, system: System): SettingValue {
   if (textMost !== null) return text.trim();
   if (number === null) return text === 'on';
   const typed = text.trim().replace(',', '.');
   const value = /^-?\d{1,12}(\.\d{1,6})?$/.test(typed) ? Number(typed) : Number.NaN;
+  if (isQuantity(number.unit)) return storedValue(value, number.unit, system);
   return number.unit === 'share' ? value / 100 : value;
 }
 
+/** What is typed for a setting. The text of a value that is known already is that value, to the last bit. */
+function readSetting(
+  setting: Setting,
+  text: string,
+  known: readonly (SettingValue | undefined)[],
+  system: System,
+): SettingValue {
+  const same = known.find((value) => value !== undefined && typedOf(setting, value, system) === text.trim());
+  return same ?? parseSetting(setting, text, system);
+}
+
 /** The whole choice with the draft laid over it, as the service takes it. */
-export function withDraft(choice: SettingsChange, draft: SettingsDraft): SettingsChange {
+export function withDraft(choice: SettingsChange, draft: SettingsDraft, system: System): SettingsChange {
   const tables: Record<string, Record<string, SettingValue>> = {};
   for (const setting of all) {
     const text = draft[setting.pointer];
+    const chosen = chosenIn(choice, setting);
+    const known = [chosen, setting.standard ?? undefined];
     const value =
-      text === undefined ? chosenIn(choice, setting) : text === '' ? undefined : parseSetting(setting, text);
+      text === undefined ? chosen : text === '' ? undefined : readSetting(setting, text, known, system);
     if (value !== undefined) (tables[setting.table] ??= {})[setting.name] = value;
   }
   return tables;

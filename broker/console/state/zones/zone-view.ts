@@ -5,6 +5,7 @@ import type { Body, Geozone } from '../../api/operations.ts';
 import type { Vehicle } from '../fleet.ts';
 import { draftText } from './zone-draft.ts';
 import { zoneOf } from './zone-geometry.ts';
+import { zoneName } from './zone-name.ts';
 
 export const moments = ['arrival', 'departure'] as const;
 export type Moment = (typeof moments)[number];
@@ -52,10 +53,6 @@ export function noticeOf(switches: ReadonlySet<ZoneSwitch>, moment: Moment): Not
 /** Switches that move a lock or open the engine's circuit: they are looked at twice. The release of an engine is never in the way. */
 export const needsLook = (name: ZoneSwitch): boolean => !isNotice(name) && !name.endsWith('EngineOn');
 
-const nameOf = (zone: Geozone): string => zone.geozoneDisplayName || zone.geozoneID;
-
-export { nameOf as zoneName };
-
 const searchedOf = ({ geozoneID, geozoneDisplayName, geozoneDescription }: Geozone): string =>
   [geozoneID, geozoneDisplayName, geozoneDescription].join('\n').toLowerCase();
 
@@ -63,7 +60,7 @@ const searchedOf = ({ geozoneID, geozoneDisplayName, geozoneDescription }: Geozo
 export const zonesFound = (zones: readonly Geozone[], text: string): readonly Geozone[] =>
   zones
     .filter((zone) => searchedOf(zone).includes(text.trim().toLowerCase()))
-    .toSorted((one, other) => nameOf(one).localeCompare(nameOf(other)));
+    .toSorted((one, other) => zoneName(one).localeCompare(zoneName(other)));
 
 const pointOf = ([longitude, latitude]: readonly [number, number]): Point => ({ latitude, longitude });
 

@@ -10,6 +10,7 @@ import { shownTheme } from '../../../shell/theme.ts';
 import { parsePlace, placeText } from '../../../state/map-place.ts';
 import { linesOf, momentAt, type ReplayTrack } from '../../../state/replay.ts';
 import type { Value } from '../../../state/value.ts';
+import { isInMiles } from '../../../words/measures.ts';
 
 interface ReplayMapProps {
   readonly track: ReplayTrack;
@@ -26,6 +27,7 @@ export function ReplayMap({ track, time, isFollowed }: ReplayMapProps) {
   const { host, map, isImpossible } = useFleetMap(
     {
       place,
+      isInMiles: isInMiles(),
       onSelect: () => undefined,
       onSeveral: () => undefined,
       onMove: (to) =>

@@ -5,8 +5,9 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { tabWords } from '../../../../../build/words/tab.ts';
 import { failureText } from '../../../components/failure.ts';
-import { Plot, type PlotBand, type PlotCursor } from '../../../components/plot.tsx';
+import { lineOf, Plot, type PlotBand, type PlotCursor } from '../../../components/plot.tsx';
 import {
+  amountOf,
   Badge,
   codeText,
   Empty,
@@ -72,8 +73,7 @@ function Moment({ deviceID, track, occurrences, time }: MomentProps) {
           <Fact
             isBig
             name={vehicle.speed}
-            value={speed === null ? null : String(Math.round(speed))}
-            unit={units.kmh}
+            {...(speed === null ? { value: null } : amountOf(speed, 'kmh', words))}
             age={age}
           />
           <Fact
@@ -131,10 +131,11 @@ function useBands(track: ReplayTrack): readonly PlotBand[] {
 
 /** What the colours and forms of the plot mean. */
 function PlotKey({ hasFuel, hasLate, gaps }: PlotKeyProps) {
-  const { replay } = useWords(tabWords);
+  const words = useWords(tabWords);
+  const { replay } = words;
   return (
     <div className="row wrap plot-key">
-      <span className="key speed">{replay.speed}</span>
+      <span className="key speed">{`${replay.speed}, ${amountOf(0, 'kmh', words).unit}`}</span>
       {hasFuel ? <span className="key fuel">{replay.fuel}</span> : null}
       <span className="key ignition">{replay.ignition}</span>
       <span className="key alarm">{replay.alarm}</span>
@@ -161,13 +162,14 @@ interface LoadedProps {
 }
 
 function useShownPlot(track: ReplayTrack, { time, seek }: PlotCursor) {
-  const { replay, units } = useWords(tabWords);
+  const words = useWords(tabWords);
+  const { replay, units } = words;
   const bands = useBands(track);
   return useMemo(() => {
     const { times, speeds, lateSpeeds, fuels } = plotOf(track);
     const hasFuel = fuels.some((fuel) => typeof fuel === 'number');
     const hasLate = lateSpeeds.some((speed) => typeof speed === 'number');
-    const speed = { name: replay.speed, unit: units.kmh, colour: 'plot-1' } as const;
+    const speed = { name: replay.speed, colour: 'plot-1' } as const;
     const fuel = {
       name: replay.fuel,
       unit: units.percent,
@@ -182,8 +184,8 @@ function useShownPlot(track: ReplayTrack, { time, seek }: PlotCursor) {
       plot: {
         times,
         series: [
-          { ...speed, values: speeds },
-          { ...speed, values: lateSpeeds, isDotted: true },
+          { ...speed, ...lineOf(speeds, 'kmh', words) },
+          { ...speed, ...lineOf(lateSpeeds, 'kmh', words), isDotted: true },
           ...(hasFuel ? [fuel] : []),
         ],
         bands,
@@ -191,7 +193,7 @@ function useShownPlot(track: ReplayTrack, { time, seek }: PlotCursor) {
         cursor: { time, seek },
       },
     };
-  }, [track, bands, replay, units, time, seek]);
+  }, [track, bands, words, replay, units, time, seek]);
 }
 
 /** Takes the focus on from the link that chose the replay: the page begins at its top again, and the link is out of sight. */
