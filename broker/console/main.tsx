@@ -9,7 +9,7 @@ import { router } from './router.tsx';
 import { takeFirst } from './service/arrival.ts';
 import { ServiceError } from './service/call.ts';
 import { readAgainWhenBack } from './service/live.ts';
-import { joinTabs, session } from './service/session.ts';
+import { joinTabs, onUserChange, session } from './service/session.ts';
 import { keepFocus } from './shell/kept-focus.ts';
 import { beginMeasures } from './words/chosen-measures.ts';
 import { beginLanguage } from './words/language.ts';
@@ -38,8 +38,8 @@ const queries = new QueryClient({
 
 readAgainWhenBack(queries);
 
-// Answers belong to the session that asked.
-session.subscribe(() => {
+// Answers belong to the user that asked.
+onUserChange(() => {
   queries.clear();
   if (session.get() === null) void router.invalidate();
 });

@@ -1,11 +1,15 @@
 // The router of the console: all addresses, as the screens register them. What a screen shows is in its address: filter, selection, place and
 // zoom of the map, period.
 import { type AnyRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { Suspense } from 'react';
+import { lazyPart, useValue } from './components/use.ts';
 import { screens } from './screens/screens.ts';
 import { takeLoginAgain } from './service/login-again.ts';
+import { isEnded } from './service/session.ts';
 import { NotFound, ScreenFailed } from './shell/failed.tsx';
 import { rootRoute, type Screen, type ScreenLink, shellRoute } from './shell/screen.ts';
 import { Shell } from './shell/shell.tsx';
+import { withWords } from './words/word-set.ts';
 
 const links: readonly ScreenLink[] = screens.flatMap((one) => one.links);
 
@@ -31,7 +35,21 @@ const routesOf = <K extends 'routes' | 'outside'>(where: K) =>
   screens.flatMap((one): readonly AnyRoute[] => one[where]) as RoutesOf<typeof screens, K>;
 
 rootRoute.update({ notFoundComponent: NotFound, errorComponent: ScreenFailed });
-shellRoute.update({ component: () => <Shell links={links} /> });
+const LoginDialog = lazyPart(
+  async () => (await withWords(import('./screens/login/login-dialog.tsx'))).LoginDialog,
+);
+
+function ShellWithLogin() {
+  const hasEnded = useValue(isEnded);
+  return (
+    <>
+      <Shell links={links} />
+      <Suspense>{hasEnded ? <LoginDialog /> : null}</Suspense>
+    </>
+  );
+}
+
+shellRoute.update({ component: ShellWithLogin });
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([

@@ -230,6 +230,56 @@ describe.skipIf(why !== null)(
       await page.waitForURL('**/console/alarms?show=closed');
     });
 
+    it('keeps what was typed when the session ends, and goes on after the login in any tab of the same user', async () => {
+      const { page, context } = await open();
+      await page.goto(`${base}/console/login#code=${makeCode()}`);
+      await heading(page).waitFor();
+      const second = await context.newPage();
+      await second.goto(`${base}/console/vehicle/van-01?cut=ask`);
+      await second.getByRole('dialog', { name: /van-01/ }).waitFor();
+      await page.goto(`${base}/console/people?open=user-create`);
+      await page.getByRole('textbox', { name: 'User ID' }).fill('half-typed');
+      const stored = String(await page.evaluate("sessionStorage['fleetward.session']"));
+      const { token: own, accountID, userID } = JSON.parse(stored) as Record<string, string>;
+      await call(`auth/logout/${accountID}/${userID}`, undefined, own);
+      const ended = (of: Page) => of.getByRole('dialog', { name: 'Your session has ended' });
+      for (const one of [page, second]) await ended(one).waitFor({ timeout: 60_000 });
+      // The facts behind a question about a cut are old by the time of the login.
+      await second.getByText('The question about the order was closed').waitFor();
+      expect(await second.getByRole('dialog').count()).toBe(1);
+      expect(await page.evaluate("sessionStorage['fleetward.session']")).toBe(undefined);
+      expect(await ended(page).getByLabel('User').getAttribute('readonly')).not.toBe(null);
+      expect(await page.locator(':focus').getAttribute('name')).toBe('password');
+      await page.keyboard.press('Escape');
+      await page.keyboard.type('wrong');
+      await page.keyboard.press('Enter');
+      await page.getByText('Account, user or password is wrong').waitFor();
+      expect(await findFaultsInThemes(page)).toEqual([]);
+      await ended(page).getByLabel('Password').fill(setup.password);
+      await page.keyboard.press('Enter');
+      for (const one of [page, second]) await ended(one).waitFor({ state: 'detached' });
+      expect(await page.getByRole('textbox', { name: 'User ID' }).inputValue()).toBe('half-typed');
+      for (const one of [page, second])
+        await one.locator('.pulse[data-state=live]').waitFor({ state: 'attached' });
+    });
+
+    it('leaves the screen of an ended session for another user, and shows nothing of it', async () => {
+      const { page } = await open();
+      await page.goto(`${base}/console/login#code=${makeCode()}`);
+      await heading(page).waitFor();
+      await page.goto(`${base}/console/people?open=user-create`);
+      await page.getByRole('textbox', { name: 'User ID' }).fill('half-typed');
+      const stored = String(await page.evaluate("sessionStorage['fleetward.session']"));
+      const { token: own, accountID, userID } = JSON.parse(stored) as Record<string, string>;
+      await call(`auth/logout/${accountID}/${userID}`, undefined, own);
+      await page.getByRole('button', { name: 'Sign in otherwise' }).click({ timeout: 60_000 });
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await page.getByLabel('Password').fill(setup.password);
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await page.waitForURL('**/console/people?open=user-create');
+      expect(await page.getByRole('textbox', { name: 'User ID' }).inputValue()).toBe('');
+    });
+
     it('goes to the login provider by keyboard, comes back to the page that was wanted, and leaves there too', async () => {
       const { page, context, open: go } = await open();
       await go('/live?filter=moving');

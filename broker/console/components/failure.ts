@@ -14,6 +14,7 @@ export function failureText(thrown: unknown, { error, login }: Words, failed?: s
     hint,
   });
   if (!(thrown instanceof ServiceError)) return of(error.loading, String(thrown));
+  if (thrown.status === 401) return of(login.notSent, login.notSentHint);
   if (thrown.mayHaveActed)
     return { title: error.unanswered, hint: thrown.status === 0 ? error.unansweredHint : thrown.message };
   if (thrown.code === 'unreachable') return of(error.unreachable, login.unreachableHint);

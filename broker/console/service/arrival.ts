@@ -60,6 +60,9 @@ export function takeFirst(): void {
   first = takeArrival();
 }
 
+/** Something waits to be used. */
+export const hasFirst = (): boolean => first !== null;
+
 export function firstArrival(): Arrival | null {
   const entry = first;
   first = null;

@@ -1,6 +1,14 @@
 // Calls of operations with the token of the session. An answer that is no success becomes a ServiceError with the service's own texts.
 import { type Input, type OperationID, type Result, routes } from '../api/operations.ts';
-import { compareClocks, endSession, practiceAccount, sessionToken } from './session.ts';
+import {
+  compareClocks,
+  handleRefusal,
+  isEnded,
+  practiceAccount,
+  session,
+  sessionToken,
+  whenSessionBack,
+} from './session.ts';
 
 export const serviceBase = '/api/v1';
 
@@ -81,8 +89,33 @@ export function abandonReads(): void {
 const leavesOpen = ({ status, code }: ServiceError): boolean =>
   status === 0 || status === 408 || (status >= 500 && code !== 'throttled');
 
+/** A read that an ended session refuses waits for the next session of the same user. @throws what `read` throws. */
+export async function readInSession<T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (;;) {
+    await whenSessionBack(signal);
+    signal?.throwIfAborted();
+    const token = sessionToken();
+    try {
+      return await read();
+    } catch (thrown) {
+      // A late refusal of the former token may come when the next session has begun.
+      const isOver = session.get() === null || sessionToken() === token;
+      if (!(thrown instanceof ServiceError) || thrown.status !== 401 || isOver) throw thrown;
+    }
+  }
+}
+
 /** @throws ServiceError; a token that is no longer valid ends the session. */
-export async function call<I extends OperationID>(id: I, input: Input<I>): Promise<Result<I>> {
+export function call<I extends OperationID>(id: I, input: Input<I>): Promise<Result<I>> {
+  if (publicCalls.has(id)) return callOnce(id, input);
+  if (routes[id].startsWith('GET ')) return readInSession(() => callOnce(id, input), (input as Sent).signal);
+  if (!isEnded.get()) return callOnce(id, input);
+  // A change is never kept for later: only a new press sends it.
+  const problem = { code: 'unauthorized', detail: 'The session has ended', hint: null };
+  return Promise.reject(new ServiceError(problem, 401));
+}
+
+async function callOnce<I extends OperationID>(id: I, input: Input<I>): Promise<Result<I>> {
   const sent: Sent = input as Sent;
   const [method = 'GET', template = ''] = routes[id].split(' ');
   const isPublic = publicCalls.has(id);
@@ -112,7 +145,7 @@ export async function call<I extends OperationID>(id: I, input: Input<I>): Promi
     practiceAccount.set(answer.headers.get('fleetward-practice'));
     compareClocks(answer.headers.get('date'));
     if (answer.ok) return (await answer.json()) as Result<I>;
-    if (answer.status === 401 && !isPublic) endSession('ended');
+    if (answer.status === 401) handleRefusal(token);
     throw await failureOf(answer);
   } catch (thrown) {
     if (sent.signal?.aborted === true) throw thrown;

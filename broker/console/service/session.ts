@@ -41,7 +41,42 @@ export function isPractice(): boolean {
   return account !== null && session.get()?.accountID === account;
 }
 
-export const sessionToken = (): string | null => session.get()?.token ?? null;
+/** The service no longer knows the session, and its screen waits for the login of the same user. */
+export const isEnded = createValue(false);
+
+/** An ended session closed the question about a restrictive order, whose facts would be old. */
+export const hasClosedOrder = createValue(false);
+
+/** Null without a session, and while it waits for the login. */
+export const sessionToken = (): string | null => (isEnded.get() ? null : (session.get()?.token ?? null));
+
+const isSameUser = (one: Session | null, other: Session | null): boolean =>
+  one?.accountID === other?.accountID && one?.userID === other?.userID;
+
+/** Calls the listener when the session of another user begins, or none is left; a new session of the same user is no change. */
+export function onUserChange(listener: () => void): void {
+  let before = session.get();
+  session.subscribe(() => {
+    const present = session.get();
+    const isChange = !isSameUser(before, present);
+    before = present;
+    if (isChange) listener();
+  });
+}
+
+/** Waits while the session has ended. @param signal gives up waiting. */
+export function whenSessionBack(signal?: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (!isEnded.get() || signal?.aborted === true) return done();
+    const finish = (): void => {
+      unsubscribe();
+      signal?.removeEventListener('abort', finish);
+      done();
+    };
+    const unsubscribe = isEnded.subscribe(finish);
+    signal?.addEventListener('abort', finish);
+  });
+}
 
 /** Ids of the last sign-in on this computer; '' before the first. */
 export interface LastUser {
@@ -60,6 +95,8 @@ function keep(begun: Session): void {
   sessionStorage.setItem(key, JSON.stringify(begun));
   localStorage.setItem(lastKey, `${begun.accountID}/${begun.userID}`);
   session.set(begun);
+  hasClosedOrder.set(false);
+  isEnded.set(false);
 }
 
 type TabMessage =
@@ -84,8 +121,12 @@ function receive(message: TabMessage): void {
   if (message.kind === 'ask') {
     if (own !== null) send({ kind: 'held', session: own });
   } else if (message.kind === 'left') {
-    if (own?.token === message.token) forget('left');
-  } else if (takesSession && own === null && message.session.token !== endedToken) {
+    if ((own ?? session.get())?.token === message.token) forget('left');
+  } else if (own !== null || message.session.token === endedToken) {
+    return;
+  } else if (isEnded.get()) {
+    if (isSameUser(session.get(), message.session)) keep(message.session);
+  } else if (takesSession) {
     // After a sign-out the session of another user in another tab is not taken: only one that begins now.
     if (message.kind === 'begun' || absence.get() !== 'left') keep(message.session);
   }
@@ -128,14 +169,43 @@ function forget(why: Exclude<Absence, 'none'>): void {
   endedToken = session.get()?.token ?? '';
   absence.set(why);
   session.set(null);
+  hasClosedOrder.set(false);
+  isEnded.set(false);
 }
 
-export function endSession(why: Exclude<Absence, 'none'>): void {
-  // What was asked before a sign-out is refused after it.
-  if (why === 'ended' && session.get() === null) return;
+/** Ends the session by the user's wish, in all tabs. */
+export function endSession(): void {
   const token = stored()?.token;
-  if (why === 'left' && token !== undefined) send({ kind: 'left', token });
-  forget(why);
+  if (token !== undefined) send({ kind: 'left', token });
+  forget('left');
+}
+
+/** A screen that can ask for the login stands. */
+let holdsScreen = false;
+
+/** From now on a session that ends leaves its screen as it is. @returns ends that. */
+export function holdScreen(): () => void {
+  holdsScreen = true;
+  return () => {
+    holdsScreen = false;
+  };
+}
+
+/** The service refused a token. @param token of the request: a late answer to an older one ends no session. */
+export function handleRefusal(token: string | null): void {
+  if (token === null || sessionToken() !== token) return;
+  if (!holdsScreen) return forget('ended');
+  if (stored()?.token === token) sessionStorage.removeItem(key);
+  endedToken = token;
+  absence.set('ended');
+  isEnded.set(true);
+  // Another tab may have begun the next session of this user.
+  send({ kind: 'ask' });
+}
+
+/** Gives up the screen of an ended session and all that was typed on it. */
+export function leaveEnded(): void {
+  if (isEnded.get()) forget('ended');
 }
 
 /** The clocks are compared to the second, s. */

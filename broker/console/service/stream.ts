@@ -1,7 +1,7 @@
 // One live stream, read with fetch: opens it, and opens it again with the last id when it ends, so that nothing is missed or comes twice.
 import { readMessages, type StreamMessage } from '../state/event-stream.ts';
 import { failureOf, pathOf } from './call.ts';
-import { endSession, sessionToken } from './session.ts';
+import { handleRefusal, isEnded, sessionToken, whenSessionBack } from './session.ts';
 import { lookAtStreams, watchSilence } from './silence.ts';
 
 // After a sleep the timers are late, and the page is shown first.
@@ -31,6 +31,7 @@ async function readStream(
   const signals = AbortSignal.any([signal, stop.signal]);
   const silence = watchSilence({ onSilent: onDown, onDead: () => stop.abort() });
   let resume = lastID;
+  const unsubscribe = isEnded.subscribe(() => stop.abort());
   try {
     const query = { kinds: 'event,device,command,presence,alarm,zone,approval' };
     const answer = await fetch(pathOf(template, { query }), {
@@ -39,7 +40,7 @@ async function readStream(
       credentials: 'omit',
       cache: 'no-store',
     });
-    if (answer.status === 401) endSession('ended');
+    if (answer.status === 401) handleRefusal(token);
     if (!answer.ok || answer.body === null) throw await failureOf(answer);
     for await (const messages of readMessages(answer.body)) {
       if (!silence.renew()) break;
@@ -51,6 +52,7 @@ async function readStream(
   } catch {
     return resume;
   } finally {
+    unsubscribe();
     silence.stop();
     stop.abort();
   }
@@ -70,7 +72,8 @@ export function openStream(options: StreamOptions): () => void {
       lastID = await readStream({ ...options, onAlive: alive }, lastID, leave.signal);
       if (leave.signal.aborted) return;
       options.onDown();
-      await new Promise((done) => setTimeout(done, waitMs));
+      if (isEnded.get()) await whenSessionBack(leave.signal);
+      else await new Promise((done) => setTimeout(done, waitMs));
       waitMs = Math.min(waitMs * 2, retryMs.most);
     }
   };

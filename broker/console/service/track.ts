@@ -1,8 +1,8 @@
 // Reads the track of a vehicle for replay: the export in GeoJSON has, of all answers, fuel, ignition and both times of each record.
 import { type ReplayTrack, replayTrackOf, type TrackRecord } from '../state/replay.ts';
-import { failureOf, pathOf, ServiceError } from './call.ts';
+import { failureOf, pathOf, readInSession, ServiceError } from './call.ts';
 import { saveFile } from './save-file.ts';
-import { endSession, sessionToken } from './session.ts';
+import { handleRefusal, sessionToken } from './session.ts';
 
 /** Most records of a track; the service keeps stops, gaps and every event that is no plain position. */
 const pointsMost = '5000';
@@ -23,14 +23,15 @@ interface Asked {
   readonly signal?: AbortSignal;
 }
 
-async function readExport({ deviceID, fromS, toS }: TrackPeriod, asked: Asked): Promise<Response> {
+async function readOnce({ deviceID, fromS, toS }: TrackPeriod, asked: Asked): Promise<Response> {
   const { format, points, signal } = asked;
   const path = pathOf(`/export/${format}/{deviceID}/{startTime}/{endTime}/authorization`, {
     params: { deviceID, startTime: String(Math.floor(fromS)), endTime: String(Math.ceil(toS)) },
     query: { points },
   });
+  const token = sessionToken();
   const answer = await fetch(path, {
-    headers: { authorization: sessionToken() ?? '' },
+    headers: { authorization: token ?? '' },
     ...(signal === undefined ? {} : { signal }),
     credentials: 'omit',
     cache: 'no-store',
@@ -39,9 +40,12 @@ async function readExport({ deviceID, fromS, toS }: TrackPeriod, asked: Asked): 
     throw new ServiceError({ code: 'unreachable', detail: String(thrown), hint: null }, 0);
   });
   if (answer.ok) return answer;
-  if (answer.status === 401) endSession('ended');
+  if (answer.status === 401) handleRefusal(token);
   throw await failureOf(answer);
 }
+
+const readExport = (period: TrackPeriod, asked: Asked): Promise<Response> =>
+  readInSession(() => readOnce(period, asked), asked.signal);
 
 /** The period in at most 5,000 records and those that must be kept. @throws ServiceError */
 export async function readTrack(period: TrackPeriod, signal?: AbortSignal): Promise<ReplayTrack> {

@@ -3,6 +3,7 @@ import { Notice, spanText, timeText } from '../components/texts.tsx';
 import { useNow, useValue, useWords } from '../components/use.ts';
 import { connection } from '../service/live.ts';
 import { measures } from '../words/measures.ts';
+import { isEnded } from '../service/session.ts';
 
 export function useConnectionText(): string {
   const words = useWords();
@@ -44,9 +45,11 @@ export function StaleNotice() {
   const words = useWords();
   const now = useNow();
   const { state, aliveMs } = useValue(connection);
+  const hasEnded = useValue(isEnded);
   if (state !== 'down') return null;
-  const title =
-    aliveMs === 0
+  const title = hasEnded
+    ? words.stream.ended
+    : aliveMs === 0
       ? words.error.unreachable
       : words.stream.down({ span: spanText(now - aliveMs / 1000, words) });
   return (

@@ -66,7 +66,7 @@ export async function signOut(): Promise<void> {
   const { accountID, userID, logoutURL } = present;
   const signal = AbortSignal.timeout(signOutMs);
   await call('logout', { params: { accountID, userID }, signal }).catch(() => undefined);
-  endSession('left');
+  endSession();
   leaveProvider(logoutURL);
 }
 

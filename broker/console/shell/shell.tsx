@@ -8,7 +8,7 @@ import { lazyPart, useValue, useWords } from '../components/use.ts';
 import { alarms, alarmsBefore, followFleet, vehicles } from '../service/live.ts';
 import { followOrderEnds } from '../service/orders/order-ends.ts';
 import { useOrderChanges, useOwnApprovals } from '../service/orders.ts';
-import { session } from '../service/session.ts';
+import { holdScreen, session } from '../service/session.ts';
 import { followSound } from '../service/sound.ts';
 import { withWords } from '../words/word-set.ts';
 import { ThemeButton, UserButton } from './bar-menus.tsx';
@@ -117,22 +117,26 @@ export function Shell({ links }: { readonly links: readonly ScreenLink[] }) {
   const showKeys = useCallback(() => setKeysOpen(true), []);
   useShortcuts({ links, openPalette, showKeys });
   const hasPractice = useIsPractice();
-  const token = present?.token ?? null;
+  // A new session of the same user goes on with the same picture.
+  const user = present === null ? null : `${present.accountID}/${present.userID}`;
   useEffect(() => {
-    if (token === null) {
-      const { href } = router.state.location;
-      void router.navigate({ to: '/login', search: { next: href }, replace: true });
+    if (user === null) {
+      // Without what stands behind `#`: it may be a login code.
+      const { pathname, searchStr } = router.state.location;
+      void router.navigate({ to: '/login', search: { next: pathname + searchStr }, replace: true });
       return undefined;
     }
     const leaveOrders = followOrderEnds();
     const leaveFleet = followFleet();
     const leaveSound = followSound();
+    const leaveScreen = holdScreen();
     return () => {
+      leaveScreen();
       leaveSound();
       leaveFleet();
       leaveOrders();
     };
-  }, [token, router]);
+  }, [user, router]);
   return (
     <>
       <a className="hidden skip" href="#main">

@@ -1,7 +1,7 @@
 // Keyboard shortcuts; `keys-dialog.tsx` lists them. Single keys can be switched off (WCAG 2.1.4).
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { isPractice } from '../service/session.ts';
+import { isEnded, isPractice } from '../service/session.ts';
 import type { ScreenLink } from './screen.ts';
 import { singleKeys } from './single-keys.ts';
 
@@ -30,6 +30,8 @@ export function useShortcuts({ links, openPalette, showKeys }: Handlers): void {
   useEffect(() => {
     let before = { key: '', atMs: 0 };
     const handle = (event: KeyboardEvent): void => {
+      // The page is behind the login.
+      if (isEnded.get()) return;
       if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey) {
         event.preventDefault();
         return openPalette();

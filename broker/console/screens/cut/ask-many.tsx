@@ -26,6 +26,7 @@ import { RehearsalAnswer } from './rehearsal.tsx';
 import { useSafeOrder } from './safe-order.tsx';
 import { OrderFooter, OrderNotice, SentBadge, submitUnless, useFound } from './sent.tsx';
 import { useAsk } from './use-ask.ts';
+import { useCloseWhenEnded } from './use-close-when-ended.ts';
 import { useRehearsal } from './use-rehearsal.ts';
 
 /** As many as one request takes: what a user may order within a minute. */
@@ -236,6 +237,7 @@ function AskMany({ deviceIDs, takeOut, close, onAsked }: AskManyProps) {
 }
 
 export function AskManyDialog({ isOpen, ...props }: AskManyProps & { readonly isOpen: boolean }) {
+  useCloseWhenEnded(isOpen, props.close);
   return (
     <ModalOverlay
       className="overlay"

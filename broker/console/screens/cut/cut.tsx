@@ -26,6 +26,7 @@ import { isOverdue } from '../../state/orders/sent-orders.ts';
 import { without } from '../../state/search.ts';
 import { AskOrder } from './ask.tsx';
 import { FollowCommand, FollowRequest } from './following.tsx';
+import { useCloseWhenEnded } from './use-close-when-ended.ts';
 import { useRehearsal } from './use-rehearsal.ts';
 
 /** Inside the dialog: the notice of the page is behind it. */
@@ -119,6 +120,7 @@ export function OrderDialog({ device, vehicle }: { readonly device: Device; read
       }),
     [navigate, relay],
   );
+  useCloseWhenEnded(target?.kind === 'ask', close);
   const inSight = useFocusInSight();
   const isOpen = target !== null && (target.kind !== 'ask' || device.authorities['command'] === true);
   return (

@@ -1,6 +1,6 @@
 // Parts of map files, by range, with the token in the header. Many are asked for at once, so that an answer "later" is waited for.
 import { BaseMapFault, type MapPart, type MapRange } from '../../state/base-map.ts';
-import { endSession, sessionToken } from '../session.ts';
+import { handleRefusal, isEnded, sessionToken, whenSessionBack } from '../session.ts';
 
 /** Times that a part is asked for again. */
 const retriesMost = 4;
@@ -27,7 +27,8 @@ function sizeOf(answer: Response, { offset, length }: MapRange): number | null {
 /** A number: to be asked for again, after so many ms at least. */
 async function readAnswer(name: string, range: MapRange, answer: Response): Promise<MapPart | number> {
   const { status } = answer;
-  if (status === 401) endSession('ended');
+  // The next session of the same user reads it.
+  if (status === 401 && isEnded.get()) return 0;
   if (status === 404) throw new BaseMapFault('gone', name);
   if (status === 416) throw new BaseMapFault('truncated', name, `it has no byte ${range.offset}`);
   if (status === 429 || status === 503) return Number(answer.headers.get('retry-after') ?? 1) * 1000;
@@ -46,16 +47,19 @@ export async function readMapPart(name: string, range: MapRange, signal?: AbortS
   const { offset, length } = range;
   for (let attempt = 0; ; attempt += 1) {
     let waitMs: number = waitMost.leastMs * 2 ** attempt;
+    await whenSessionBack(signal);
     try {
+      const token = sessionToken();
       const answer = await fetch(`/maps/${encodeURIComponent(name)}`, {
         headers: {
-          authorization: sessionToken() ?? '',
+          authorization: token ?? '',
           range: `bytes=${offset}-${offset + length - 1}`,
         },
         credentials: 'omit',
         cache: 'no-store',
         ...(signal === undefined ? {} : { signal }),
       });
+      if (answer.status === 401) handleRefusal(token);
       const part = await readAnswer(name, range, answer);
       if (typeof part !== 'number') return part;
       waitMs = Math.max(waitMs, part);

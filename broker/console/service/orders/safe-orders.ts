@@ -5,7 +5,7 @@ import type { Relay } from '../../state/orders/cut-view.ts';
 import { createValue } from '../../state/value.ts';
 import { abandonReads, call } from '../call.ts';
 import { isLive } from '../live.ts';
-import { session } from '../session.ts';
+import { onUserChange } from '../session.ts';
 import { takeBack } from './sent-orders.ts';
 
 interface Subject {
@@ -26,8 +26,8 @@ export const safeOrders = createValue<ReadonlyMap<string, SafeOrder>>(new Map())
 
 export const safeKey = ({ deviceID, relay }: Subject): string => `${relay} ${deviceID}`;
 
-// What was asked for belongs to the session that asked.
-session.subscribe(() => safeOrders.set(new Map()));
+// What was asked for belongs to the user that asked.
+onUserChange(() => safeOrders.set(new Map()));
 
 function record(order: SafeOrder): void {
   safeOrders.set(new Map([...safeOrders.get(), [safeKey(order), order]]));

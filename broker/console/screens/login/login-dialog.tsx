@@ -1,0 +1,104 @@
+// The login over the screen of an ended session: the same user goes on with what was typed; any other way leaves the screen.
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useEffect, useRef } from 'react';
+import {
+  Button,
+  Dialog,
+  Form,
+  Heading,
+  Input,
+  Label,
+  Modal,
+  ModalOverlay,
+  TextField,
+} from 'react-aria-components';
+import { Icon } from '../../components/icon.tsx';
+import { Notice } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { hasFirst, takeFirst } from '../../service/arrival.ts';
+import { hasClosedOrder, leaveEnded, session } from '../../service/session.ts';
+import { signIn } from '../../service/sign-in.ts';
+import { Fault } from './fault.tsx';
+
+/** A login that the address brings may be of another user: the login screen takes it. */
+function useArrival(): void {
+  useEffect(() => {
+    const look = (): void => {
+      if (!hasFirst()) takeFirst();
+      if (hasFirst()) leaveEnded();
+    };
+    look();
+    addEventListener('hashchange', look);
+    return () => removeEventListener('hashchange', look);
+  }, []);
+}
+
+function Content() {
+  const { login } = useWords();
+  const present = useValue(session);
+  const isOrderClosed = useValue(hasClosedOrder);
+  const password = useRef<HTMLInputElement>(null);
+  const { accountID = '', userID = '' } = present ?? {};
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (given: string) => signIn({ kind: 'password', accountID, userID, password: given }),
+    onError: () => password.current?.select(),
+  });
+  useArrival();
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (!isPending) mutate(password.current?.value ?? '');
+  };
+  return (
+    <Form onSubmit={submit}>
+      <header>
+        <Icon name="lock" isLarge />
+        <Heading slot="title">{login.ended}</Heading>
+      </header>
+      <div className="body">
+        <p>{login.endedKept}</p>
+        {isOrderClosed ? <Notice tone="look" icon="circle-alert" title={login.endedOrder} /> : null}
+        {error === null ? null : <Fault thrown={error} way="password" />}
+        <TextField className="field" isReadOnly autoComplete="organization" value={accountID}>
+          <Label>{login.account}</Label>
+          <Input className="input" />
+        </TextField>
+        <TextField className="field" isReadOnly autoComplete="username" value={userID}>
+          <Label>{login.user}</Label>
+          <Input className="input" />
+        </TextField>
+        <TextField
+          className="field"
+          name="password"
+          type="password"
+          isRequired
+          autoComplete="current-password"
+          autoFocus
+        >
+          <Label>{login.password}</Label>
+          <Input className="input" ref={password} />
+        </TextField>
+        <p className="muted">{login.endedOtherHint}</p>
+      </div>
+      <footer>
+        <Button className="button secondary" onPress={leaveEnded}>
+          {login.endedOther}
+        </Button>
+        <Button className="button primary" type="submit" isPending={isPending}>
+          {isPending ? login.busy : login.submit}
+        </Button>
+      </footer>
+    </Form>
+  );
+}
+
+export function LoginDialog() {
+  return (
+    <ModalOverlay className="overlay" isOpen isKeyboardDismissDisabled>
+      <Modal className="modal">
+        <Dialog className="dialog">
+          <Content />
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
