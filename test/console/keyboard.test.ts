@@ -148,8 +148,16 @@ describe.skipIf(why !== null)(
       expect(complaints.filter((line) => !line.includes('401'))).toEqual([]);
     });
 
-    it('finds a vehicle by the palette, and reads the list of keys', async () => {
+    it('finds a vehicle by the palette with what is typed while it loads, and reads the list of keys', async () => {
       const { page, complaints, user, open } = await openAs('olga');
+      let release: () => void = () => undefined;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route(/assets\/palette-/, async (route) => {
+        await released;
+        await route.continue();
+      });
       await open('/alarms');
       await page.getByRole('heading', { name: 'Alarms', exact: true }).waitFor();
       // Its name counts what is new.
@@ -163,8 +171,16 @@ describe.skipIf(why !== null)(
       await user.press('Escape');
       expect(await user.focused()).toMatch(/^Alarms/);
       await user.press('Control+k');
+      // Enter opens nothing behind the palette, and Escape closes what is not there yet.
+      await user.type('va');
+      await user.press('Enter', 'Escape');
+      expect(await user.focused()).toMatch(/^Alarms/);
+      await user.press('Control+k');
+      await user.type('van-0x');
+      await user.press('Backspace');
+      release();
       await page.getByRole('searchbox', { name: 'Vehicle, page or action' }).waitFor();
-      await user.type('van-03');
+      await user.type('3');
       await page.getByRole('menuitem', { name: /van-03/ }).waitFor();
       await user.press('ArrowDown', 'Enter');
       await page.getByRole('heading', { name: 'van-03', level: 1 }).waitFor();

@@ -74,10 +74,42 @@ describe('the console', () => {
     }
   });
 
+  it.each([
+    ['/console/assets/index-Bx3kL9aQ.js', 'script', false],
+    ['/console/assets/index-Bx3kL9aQ.js', 'style', false],
+    ['/console/assets/index-Bx3kL9aQ.js', 'empty', false],
+    ['/console/assets/index-Bx3kL9aQ.js', 'worker', true],
+    ['/console/assets/index-Bx3kL9aQ.js', 'document', true],
+    ['/console/assets/index-Bx3kL9aQ.js', 'iframe', true],
+    ['/console/', 'script', true],
+    ['/console/', 'document', true],
+  ])('sends %s for the destination %s with headers of a document: %s', async (path, destination, isWhole) => {
+    const { headers } = await get(path, { 'sec-fetch-dest': destination });
+    const ofDocuments = [
+      'content-security-policy',
+      'cross-origin-opener-policy',
+      'permissions-policy',
+      'x-frame-options',
+      'x-robots-tag',
+      'fleetward-version',
+      'x-request-id',
+    ];
+    expect(ofDocuments.map((name) => name in headers)).toEqual(ofDocuments.map(() => isWhole));
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
+      vary: path.includes('assets') ? 'accept-encoding, sec-fetch-dest' : 'accept-encoding',
+    });
+  });
+
   it('is compressed where that helps and the client takes it', async () => {
     const path = '/console/assets/index-Bx3kL9aQ.js';
     const br = await get(path, { 'accept-encoding': 'gzip, br' });
-    expect([br.headers['content-encoding'], br.headers['vary']]).toEqual(['br', 'accept-encoding']);
+    expect([br.headers['content-encoding'], br.headers['vary']]).toEqual([
+      'br',
+      'accept-encoding, sec-fetch-dest',
+    ]);
     expect(brotliDecompressSync(br.raw).toString()).toBe(script);
     const gz = await get(path, { 'accept-encoding': 'gzip' });
     expect(gunzipSync(gz.raw).toString()).toBe(script);

@@ -33,12 +33,28 @@ const contentSecurityPolicy = (origins: readonly string[]): string =>
 /** The page for people with a share link: it shows the map that ships, and asks no other host whatever is set. */
 const sharePage = 'share.html';
 
+/** Headers of documents: browsers apply them to what they show or run as a page (CSP 3 section 4.2, HTML section 7.1, Permissions Policy). */
 const headers = {
   // Links of people stand in no search engine.
   'x-robots-tag': 'noindex, nofollow',
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 } as const;
+
+/**
+ * Destinations of a request (Fetch Metadata section 2.1) whose answer is part of a page and has no policy of its own. A worker is none: its
+ * policy comes with its script. Without TLS, and from other clients, no destination is sent.
+ */
+const partDestinations: ReadonlySet<unknown> = new Set(['script', 'style', 'empty']);
+
+/** Headers that every answer gets and a part of a page has no use for: 60 parts are loaded with a screen. */
+const unusedByParts = [
+  'content-security-policy',
+  'x-frame-options',
+  'fleetward-version',
+  'fleetward-practice',
+  'x-request-id',
+] as const;
 
 const brotliOf = promisify(brotliCompress);
 const gzipOf = promisify(gzip);
@@ -92,12 +108,18 @@ export function addConsole(
     }
     const caching = file.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache';
     void reply.headers({
-      ...headers,
-      'content-security-policy': name === sharePage ? ownPolicy : policy,
       etag: file.etag,
       'cache-control': caching,
-      vary: 'accept-encoding',
+      vary: file.isHashed ? 'accept-encoding, sec-fetch-dest' : 'accept-encoding',
     });
+    if (file.isHashed && partDestinations.has(request.headers['sec-fetch-dest'])) {
+      for (const unused of unusedByParts) void reply.removeHeader(unused);
+    } else {
+      void reply.headers({
+        ...headers,
+        'content-security-policy': name === sharePage ? ownPolicy : policy,
+      });
+    }
     const held = request.headers['if-none-match'];
     if (held !== undefined && namesTag(held, file.etag)) return reply.code(304).send();
     void reply.type(file.type);

@@ -1,6 +1,6 @@
 // The palette (Ctrl/Cmd+K): vehicles, pages and actions in one place, by keyboard.
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import {
   Autocomplete,
   Dialog,
@@ -87,6 +87,8 @@ function useVehicleActions(close: () => void): readonly Action[] {
 interface PaletteProps {
   readonly pages: readonly Page[];
   readonly isOpen: boolean;
+  readonly text: string;
+  setText(text: string): void;
   onOpenChange(isOpen: boolean): void;
   showKeys(): void;
 }
@@ -179,9 +181,8 @@ function Results({
 }
 
 export function Palette(props: PaletteProps) {
-  const { isOpen, onOpenChange } = props;
+  const { isOpen, onOpenChange, text, setText } = props;
   const { shell } = useWords();
-  const [text, setText] = useState('');
   const close = (): void => {
     onOpenChange(false);
     setText('');

@@ -13,6 +13,7 @@ import { followSound } from '../service/sound.ts';
 import { withWords } from '../words/word-set.ts';
 import { ThemeButton, UserButton } from './bar-menus.tsx';
 import { AccountZone, ConnectionStatus, Pulse, StaleNotice } from './connection.tsx';
+import { FirstPalette, loadPalette } from './first-palette.tsx';
 import { NewVersion } from './new-version.tsx';
 import { type Page, useIsPractice, usePages } from './pages.tsx';
 import { Rail } from './rail.tsx';
@@ -23,7 +24,6 @@ const PracticeMark = lazyPart(async () => (await withWords(import('./practice-ma
 const PracticeStrip = lazyPart(async () => (await withWords(import('./practice-mark.tsx'))).PracticeStrip);
 const KeysDialog = lazyPart(async () => (await withWords(import('./keys-dialog.tsx'))).KeysDialog);
 const Toasts = lazyPart(async () => (await withWords(import('./toasts/toasts.tsx'))).Toasts);
-const Palette = lazyPart(async () => (await withWords(import('./palette.tsx'))).Palette);
 
 /** Announces each request that waits for this user and is new. */
 function ApprovalAnnouncer() {
@@ -68,6 +68,9 @@ function AlarmAnnouncer() {
   );
 }
 
+/** A failure is shown when the palette is opened. */
+const preload = (): void => void loadPalette().catch(() => undefined);
+
 interface BarProps {
   readonly pages: readonly Page[];
   openPalette(): void;
@@ -85,7 +88,13 @@ function Bar({ pages, openPalette, showKeys }: BarProps) {
       </Link>
       <span className="account">{present?.accountID}</span>
       <Suspense>{useIsPractice() ? <PracticeMark /> : null}</Suspense>
-      <Button className="search" onPress={openPalette} aria-haspopup="dialog">
+      <Button
+        className="search"
+        onPress={openPalette}
+        onHoverStart={preload}
+        onFocus={preload}
+        aria-haspopup="dialog"
+      >
         <Icon name="search" />
         <span className="cut-off">{shell.searchLong}</span>
         <kbd>Ctrl K</kbd>
@@ -158,11 +167,9 @@ export function Shell({ links }: { readonly links: readonly ScreenLink[] }) {
       <Suspense>
         <Toasts />
       </Suspense>
+      <FirstPalette pages={pages} isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} showKeys={showKeys} />
       <Suspense>
-        <Palette pages={pages} isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} showKeys={showKeys} />
-      </Suspense>
-      <Suspense>
-        <KeysDialog pages={pages} isOpen={areKeysOpen} onOpenChange={setKeysOpen} />
+        {areKeysOpen ? <KeysDialog pages={pages} isOpen onOpenChange={setKeysOpen} /> : null}
       </Suspense>
     </>
   );
