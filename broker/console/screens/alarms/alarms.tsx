@@ -29,6 +29,7 @@ import { useManyAlarms } from './use-many-alarms.ts';
 const ManyAlarmsResult = lazyPart(async () => (await withWords(import('./many.tsx'))).ManyAlarmsResult);
 const PickedAlarms = lazyPart(async () => (await withWords(import('./many.tsx'))).PickedAlarms);
 const ManyAlarmsDialogs = lazyPart(async () => (await withWords(import('./many.tsx'))).ManyAlarmsDialogs);
+const SaveAlarms = lazyPart(async () => (await withWords(import('./save.tsx'))).SaveAlarms);
 const AlarmDialogs = lazyPart(async () => (await withWords(import('./dialogs.tsx'))).AlarmDialogs);
 
 function SoundButtons() {
@@ -142,6 +143,9 @@ export function AlarmsScreen() {
           <header className="wrap">
             <h2 id="queue-title">{words.alarms.queue}</h2>
             <FilterChips filter={show} open={open} closed={summary?.closed} />
+            <Suspense>
+              <SaveAlarms show={show} />
+            </Suspense>
           </header>
           <Suspense fallback={null}>
             {mayPick ? <PickedAlarms many={many} list={list} role={role} /> : null}

@@ -5,6 +5,7 @@ import { type ReactNode, useEffect } from 'react';
 import type { Device } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
+import { CopyLink } from '../../components/patterns/copy-link.tsx';
 import { Age, Badge, Empty, Fact, Loading, Notice } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
@@ -83,6 +84,10 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
               <Icon name="map" />
               {words.vehicle.onMap}
             </Link>
+            <CopyLink
+              to={{ to: '/vehicle/$deviceID', params: { deviceID: device.deviceID } }}
+              what={vehicle.name}
+            />
             <ShareButton deviceID={device.deviceID} />
           </div>
           {mayCommand && hasCargo ? (
