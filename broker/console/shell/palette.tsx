@@ -1,4 +1,4 @@
-// The palette (Ctrl/Cmd+K): vehicles, pages and actions in one place, by keyboard.
+// The palette (Ctrl/Cmd+K): vehicles, orders, pages, zones and what else the service has, in one place, by keyboard.
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import {
@@ -13,14 +13,17 @@ import {
   ModalOverlay,
   SearchField,
 } from 'react-aria-components';
+import { findWords } from '../../../build/words/find.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { Mark } from '../components/mark.tsx';
 import { useWorstFirst } from '../components/rows/use-worst-first.ts';
 import { useValue, useWords } from '../components/use.ts';
 import { connection, vehicles } from '../service/live.ts';
 import { askSafe } from '../service/orders/safe-orders.ts';
-import { matchesText, mayHave, pendingOrderOf, type Vehicle } from '../state/fleet.ts';
+import { mayHave, pendingOrderOf, type Vehicle } from '../state/fleet.ts';
 import { orderSearch, type Relay } from '../state/orders/cut-view.ts';
+import { bestOf, isSameName, type TypedOrder, typedOrder } from '../state/shell/palette.ts';
+import { useFinds } from './finds.ts';
 import { signOut } from './menus.tsx';
 import type { Page } from './pages.tsx';
 
@@ -39,25 +42,18 @@ const relayIcons = {
   cargoaccess: { safe: 'lock', open: 'lock-open' },
 } as const;
 
-/**
- * Actions of the vehicle that is open on the screen: a cut or an unlock opens its dialog, a restore or a lock is asked at once. Those of the
- * engine first.
- */
-function useVehicleActions(close: () => void): readonly Action[] {
+/** Actions of a vehicle and relay: first the restore or lock, which is asked at once, then the cut or unlock, which opens its dialog. */
+function useOrders(close: () => void): (vehicle: Vehicle, relay: Relay) => readonly [Action, ...Action[]] {
   const words = useWords();
   const navigate = useNavigate();
-  const { deviceID } = useParams({ strict: false });
-  const { vehicle: selected } = useSearch({ strict: false });
-  const vehicle = useValue(vehicles).get(deviceID ?? selected ?? '');
   const { state } = useValue(connection);
-  if (vehicle === undefined || !vehicle.mayCommand) return [];
-  const { id, name } = vehicle;
-  const actionsOf = (relay: Relay): readonly Action[] => {
+  return (vehicle, relay) => {
+    const { id, name } = vehicle;
     const texts = words.relays[relay];
     const icons = relayIcons[relay];
     const isPending = pendingOrderOf(vehicle, relay) !== null;
     const safe: Action = {
-      id: `${relay} 0`,
+      id: `${relay} 0 ${id}`,
       icon: icons.safe,
       text: `${texts.safe} · ${name}`,
       run() {
@@ -67,7 +63,7 @@ function useVehicleActions(close: () => void): readonly Action[] {
     };
     if (!isPending && state !== 'live') return [safe];
     const open: Action = {
-      id: `${relay} 1`,
+      id: `${relay} 1 ${id}`,
       icon: icons.open,
       text: isPending ? `${texts.watch} · ${name}` : texts.title({ vehicle: name }),
       run() {
@@ -81,7 +77,56 @@ function useVehicleActions(close: () => void): readonly Action[] {
     };
     return [safe, open];
   };
-  return [...actionsOf('enginecutoff'), ...(mayHave(vehicle, 'cargoaccess') ? actionsOf('cargoaccess') : [])];
+}
+
+/** Actions of the vehicle that is open on the screen, those of the engine first. */
+function useVehicleActions(close: () => void): readonly Action[] {
+  const { deviceID } = useParams({ strict: false });
+  const { vehicle: selected } = useSearch({ strict: false });
+  const vehicle = useValue(vehicles).get(deviceID ?? selected ?? '');
+  const ordersOf = useOrders(close);
+  if (vehicle === undefined || !vehicle.mayCommand) return [];
+  return [
+    ...ordersOf(vehicle, 'enginecutoff'),
+    ...(mayHave(vehicle, 'cargoaccess') ? ordersOf(vehicle, 'cargoaccess') : []),
+  ];
+}
+
+const ordersMost = 5;
+
+const namesOf = ({ name, id }: Vehicle): readonly string[] => [name, id];
+
+/**
+ * Actions of an order that is typed with a vehicle. A restore or a lock is asked at once, as its button does: so the whole name must be typed.
+ * A cut or an unlock has its dialog.
+ */
+function useTypedOrders(
+  typed: TypedOrder | null,
+  sorted: readonly Vehicle[],
+  close: () => void,
+): readonly Action[] {
+  const ordersOf = useOrders(close);
+  const navigate = useNavigate();
+  if (typed === null) return [];
+  const { relay, isSafe, name } = typed;
+  const named = bestOf(
+    sorted.filter((vehicle) => vehicle.mayCommand && mayHave(vehicle, relay)),
+    name,
+    namesOf,
+    ordersMost,
+  );
+  if (!isSafe) return named.flatMap((vehicle) => ordersOf(vehicle, relay).slice(1));
+  return named
+    .filter((vehicle) => namesOf(vehicle).some((one) => isSameName(one, name)))
+    .map((vehicle) => {
+      const [safe] = ordersOf(vehicle, relay);
+      const run = (): void => {
+        safe.run();
+        // What becomes of it stands there.
+        void navigate({ to: '/vehicle/$deviceID', params: { deviceID: vehicle.id } });
+      };
+      return { ...safe, run };
+    });
 }
 
 interface PaletteProps {
@@ -115,14 +160,31 @@ function useActions({ pages, showKeys }: PaletteProps, close: () => void): reado
   ];
 }
 
-/** The first ones that match; nothing is looked at after them. */
-function firstMatches(sorted: readonly Vehicle[], text: string): readonly Vehicle[] {
-  const found: Vehicle[] = [];
-  for (const vehicle of sorted) {
-    if (found.length === vehiclesMost) break;
-    if (matchesText(vehicle, text)) found.push(vehicle);
-  }
-  return found;
+/** Vehicles that match, those by name first. */
+const vehiclesFound = (sorted: readonly Vehicle[], text: string): readonly Vehicle[] =>
+  bestOf(sorted, text, ({ name, id, driver, description }) => [name, id, driver, description], vehiclesMost);
+
+interface ActionSectionProps {
+  readonly title: string;
+  readonly actions: readonly Action[];
+}
+
+const idOf = ({ id }: Pick<Action, 'id'>): string => `action ${id}`;
+
+function ActionSection({ title, actions }: ActionSectionProps) {
+  if (actions.length === 0) return null;
+  return (
+    <MenuSection>
+      <Header>{title}</Header>
+      {actions.map((action) => (
+        <MenuItem key={action.id} id={idOf(action)} textValue={action.text}>
+          <Icon name={action.icon} />
+          <span>{action.text}</span>
+          {action.keys === undefined ? null : <kbd className="push">{action.keys}</kbd>}
+        </MenuItem>
+      ))}
+    </MenuSection>
+  );
 }
 
 function Results({
@@ -137,46 +199,56 @@ function Results({
   const words = useWords();
   const navigate = useNavigate();
   const sorted = useWorstFirst();
-  const found = useMemo(() => firstMatches(sorted, text), [sorted, text]);
+  const { find } = useWords(findWords);
+  const typed = typedOrder(text, find.palette.verbs);
+  const orders = useTypedOrders(typed, sorted, close);
+  const finds = useFinds(text, close);
+  const name = typed?.name;
+  const found = useMemo(() => {
+    const all = vehiclesFound(sorted, text);
+    return all.length === 0 && name !== undefined ? vehiclesFound(sorted, name) : all;
+  }, [sorted, text, name]);
   const shown = actions.filter((action) => action.text.toLowerCase().includes(text.trim().toLowerCase()));
   const act = (key: string): void => {
-    const action = actions.find(({ id }) => `action ${id}` === key);
+    const action = [...actions, ...orders, ...finds.sections.flatMap((section) => section.actions)].find(
+      (one) => idOf(one) === key,
+    );
     if (action !== undefined) return action.run();
     close();
     void navigate({ to: '/vehicle/$deviceID', params: { deviceID: key.slice('vehicle '.length) } });
   };
   return (
-    <Menu
-      aria-label={words.shell.search}
-      className="palette-list"
-      onAction={(key) => act(String(key))}
-      renderEmptyState={() => <p className="empty">{words.shell.nothingFound({ text })}</p>}
-    >
-      {found.length === 0 ? null : (
-        <MenuSection>
-          <Header>{words.shell.vehicles}</Header>
-          {found.map((vehicle) => (
-            <MenuItem key={vehicle.id} id={`vehicle ${vehicle.id}`} textValue={vehicle.name}>
-              <Mark vehicle={vehicle} />
-              <span>{vehicle.name}</span>
-              <span className="muted cut-off">{vehicle.driver || vehicle.description}</span>
-            </MenuItem>
-          ))}
-        </MenuSection>
+    <>
+      {finds.unread.length === 0 ? null : (
+        <p className="muted" role="status">
+          {find.palette.notRead({ what: finds.unread.join(', ') })}
+        </p>
       )}
-      {shown.length === 0 ? null : (
-        <MenuSection>
-          <Header>{words.shell.actions}</Header>
-          {shown.map(({ id, icon, text: label, keys }) => (
-            <MenuItem key={id} id={`action ${id}`} textValue={label}>
-              <Icon name={icon} />
-              <span>{label}</span>
-              {keys === undefined ? null : <kbd className="push">{keys}</kbd>}
-            </MenuItem>
-          ))}
-        </MenuSection>
-      )}
-    </Menu>
+      <Menu
+        aria-label={words.shell.search}
+        className="palette-list"
+        onAction={(key) => act(String(key))}
+        renderEmptyState={() => <p className="empty">{words.shell.nothingFound({ text })}</p>}
+      >
+        <ActionSection title={words.shell.actions} actions={orders} />
+        {found.length === 0 ? null : (
+          <MenuSection>
+            <Header>{words.shell.vehicles}</Header>
+            {found.map((vehicle) => (
+              <MenuItem key={vehicle.id} id={`vehicle ${vehicle.id}`} textValue={vehicle.name}>
+                <Mark vehicle={vehicle} />
+                <span>{vehicle.name}</span>
+                <span className="muted cut-off">{vehicle.driver || vehicle.description}</span>
+              </MenuItem>
+            ))}
+          </MenuSection>
+        )}
+        <ActionSection title={words.shell.actions} actions={shown} />
+        {finds.sections.map((section) => (
+          <ActionSection key={section.title} {...section} />
+        ))}
+      </Menu>
+    </>
   );
 }
 

@@ -26,6 +26,14 @@ export type OpenSession = Result<'getTokens'>['tokens'][number];
 /** Member of `groups` of a user that may read every device; no group can have this id. */
 export const everyDevice = 'all';
 
+type Sight = Pick<User, 'roleID' | 'groups'>;
+
+export const seesEveryDevice = ({ roleID, groups }: Sight): boolean =>
+  roleID === 'admin' || groups.includes(everyDevice);
+
+/** A user who is limited to groups would not see what was added. */
+export const mayAddDevices = (user: Sight): boolean => user.roleID !== 'viewer' && seesEveryDevice(user);
+
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
@@ -58,8 +66,11 @@ export interface Right {
 /** Rights of a user by role, groups and confirmation. A second person also counts only a day after the last change of rights. */
 export function rightsOf({ isActive, roleID, groups, isConfirmed }: User): readonly Right[] {
   const isOperator = roleID !== 'viewer';
-  const sees: RightReason =
-    roleID === 'admin' || groups.includes(everyDevice) ? 'every' : groups.length > 0 ? 'groups' : 'noGroups';
+  const sees: RightReason = seesEveryDevice({ roleID, groups })
+    ? 'every'
+    : groups.length > 0
+      ? 'groups'
+      : 'noGroups';
   const second: RightReason = !isOperator ? 'role' : isConfirmed ? 'confirmed' : 'unconfirmed';
   const found: readonly Right[] = [
     { name: 'see', isAllowed: sees !== 'noGroups', reason: sees },

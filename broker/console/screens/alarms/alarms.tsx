@@ -31,6 +31,7 @@ const PickedAlarms = lazyPart(async () => (await withWords(import('./many.tsx'))
 const ManyAlarmsDialogs = lazyPart(
   async () => (await withWords(import('./many-dialogs.tsx'))).ManyAlarmsDialogs,
 );
+const SaveAlarms = lazyPart(async () => (await withWords(import('./save.tsx'))).SaveAlarms);
 const AlarmDialogs = lazyPart(async () => (await withWords(import('./dialogs.tsx'))).AlarmDialogs);
 
 function SoundButtons() {
@@ -144,6 +145,9 @@ export function AlarmsScreen() {
           <header className="wrap">
             <h2 id="queue-title">{words.alarms.queue}</h2>
             <FilterChips filter={show} open={open} closed={summary?.closed} />
+            <Suspense>
+              <SaveAlarms show={show} />
+            </Suspense>
           </header>
           <Suspense fallback={null}>
             {mayPick ? <PickedAlarms many={many} list={list} role={role} /> : null}

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, Suspense, useEffect, useState } from 'react';
 import { Form, Label, TextArea, TextField } from 'react-aria-components';
 import type { Alarm, Result } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
@@ -10,19 +10,23 @@ import { Deliveries } from '../../components/deliveries.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Age, amountText, codeText, Empty, numberText, Time, timeText } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
+import { lazyPart, useValue, useWords } from '../../components/use.ts';
 import { FailureNotice, Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
 import { beganOf, rightsOf } from '../../state/alarm-view.ts';
 import { without } from '../../state/search.ts';
-import type { Words } from '../../words/word-set.ts';
+import { type Words, withWords } from '../../words/word-set.ts';
 import { OpenOrder } from '../cut/open-order.tsx';
 import { AlarmBadge } from '../vehicle/badges.tsx';
 import { AlarmPlace } from './place.tsx';
 import type { Dialogs } from './use-alarm-changes.ts';
 import type { ManyAlarms } from './use-many-alarms.ts';
+
+const CopyLink = lazyPart(
+  async () => (await withWords(import('../../components/patterns/copy-link.tsx'))).CopyLink,
+);
 
 type Detail = Result<'getAlarm'>;
 
@@ -95,7 +99,8 @@ function Actions({
   readonly dialogs: Dialogs;
   readonly many: ManyAlarms;
 }) {
-  const { alarms: texts, vehicle } = useWords();
+  const words = useWords();
+  const { alarms: texts, vehicle } = words;
   const present = useValue(session);
   const of = useValue(vehicles).get(alarm.deviceID);
   const rights = rightsOf(alarm, present?.userID ?? '', role);
@@ -151,6 +156,12 @@ function Actions({
           {texts.release}
         </ActionButton>
       ) : null}
+      <Suspense>
+        <CopyLink
+          to={{ to: '/alarms', search: { alarm: alarm.alarmID } }}
+          what={texts.details({ alarm: codeText(alarm.statusCode, words), vehicle: alarm.deviceDisplayName })}
+        />
+      </Suspense>
       <Link className="button" to="/live" search={{ vehicle: alarm.deviceID }}>
         <Icon name="map" />
         {vehicle.onMap}

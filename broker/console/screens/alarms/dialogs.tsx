@@ -1,5 +1,5 @@
 // The dialogs that close and shelve an alarm: the consequence first, then what is needed.
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import {
   Button,
   Dialog,
@@ -20,6 +20,7 @@ import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { codeText, Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
+import { lengthsFrom } from '../../state/alarms/shelving.ts';
 import type { Change, DialogKind, Dialogs } from './use-alarm-changes.ts';
 
 export const closeReasons = [
@@ -30,8 +31,9 @@ export const closeReasons = [
   'duplicate',
   'other',
 ] as const satisfies readonly CloseReason[];
-const hours = ['1', '4', '8', '24'] as const;
 export const noteMost = 1000;
+/** What this browser keeps of the last length that was chosen. */
+const lengthKey = 'fleetward.shelve';
 
 interface Choice {
   readonly value: string;
@@ -72,11 +74,12 @@ function Content({ kind, alarm, dialogs }: ContentProps) {
   const words = useWords(alarmWords);
   const { alarms: texts, alarmDialogs: forms, common } = words;
   const isClosing = kind === 'close';
-  const [choice, setChoice] = useState<string>(isClosing ? '' : '1');
+  const lengths = useMemo(() => lengthsFrom(localStorage.getItem(lengthKey)), []);
+  const [choice, setChoice] = useState<string>(isClosing ? '' : lengths[0]);
   const [text, setText] = useState('');
   const choices: readonly Choice[] = isClosing
     ? closeReasons.map((value) => ({ value, text: texts.reasons[value] }))
-    : hours.map((value) => ({ value, text: forms.shelveHours[value] }));
+    : lengths.map((value) => ({ value, text: forms.shelveTimes[value] }));
   const needsText = !isClosing || choice === 'other';
   const isReady = choice !== '' && (!needsText || text.trim() !== '');
   const isOff = !isReady || dialogs.isBusy || dialogs.isDown;
@@ -87,7 +90,8 @@ function Content({ kind, alarm, dialogs }: ContentProps) {
     const reason = closeReasons.find((one) => one === choice) ?? 'other';
     const change: Change = isClosing
       ? { action: 'close', alarm, reason, text: text.trim() }
-      : { action: 'shelve', alarm, hours: Number(choice), text: text.trim() };
+      : { action: 'shelve', alarm, minutes: Number(choice), text: text.trim() };
+    if (!isClosing) localStorage.setItem(lengthKey, choice);
     void dialogs.change(change).then(dialogs.dismiss, () => undefined);
   };
   const failure = dialogs.failure === null ? null : failureText(dialogs.failure, words);

@@ -6,11 +6,12 @@ import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { connection, showAlarm } from '../../service/live.ts';
 import { useSending } from '../../service/sending.ts';
+import { serviceNowS } from '../../service/session.ts';
 
 export type Change =
   | { readonly action: 'take' | 'release' | 'resume'; readonly alarm: Alarm }
   | { readonly action: 'close'; readonly alarm: Alarm; readonly reason: CloseReason; readonly text: string }
-  | { readonly action: 'shelve'; readonly alarm: Alarm; readonly hours: number; readonly text: string }
+  | { readonly action: 'shelve'; readonly alarm: Alarm; readonly minutes: number; readonly text: string }
   | { readonly action: 'note'; readonly alarm: Alarm; readonly text: string };
 
 function send(change: Change) {
@@ -28,7 +29,8 @@ function send(change: Change) {
       return call('closeAlarm', { body: { ...target, reason, ...(text === '' ? {} : { text }) } });
     }
     case 'shelve': {
-      const until = Math.floor(Date.now() / 1000) + change.hours * 3600 - 5;
+      // The service judges it by its own clock, and takes less than a day.
+      const until = serviceNowS() + change.minutes * 60 - 5;
       return call('shelveAlarm', { body: { ...target, until, text: change.text } });
     }
     case 'note':

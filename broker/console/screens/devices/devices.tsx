@@ -8,9 +8,11 @@ import { FindField } from '../../components/find-field.tsx';
 import { AddressChips, DialogButton, useDialog, usePut } from '../../components/patterns/address.tsx';
 import { Choice } from '../../components/patterns/choice.tsx';
 import { optionsOf } from '../../components/patterns/form.tsx';
+import { GroupFilter } from '../../components/patterns/group-filter.tsx';
 import { Empty, Loading, numberText } from '../../components/texts.tsx';
 import { useTitle, useWords } from '../../components/use.ts';
 import { Known, MoreRows, useFailure, View } from '../../components/view.tsx';
+import { useGroupInAddress } from '../../service/reading/groups.ts';
 import { useRole, useUser } from '../../service/role.ts';
 import {
   type DeviceRow,
@@ -19,7 +21,7 @@ import {
   matchesDevice,
   silences,
 } from '../../state/device-view.ts';
-import { everyDevice } from '../../state/people-view.ts';
+import { mayAddDevices } from '../../state/people-view.ts';
 import { CreateDevice } from './create.tsx';
 import { ImportDevices } from './import.tsx';
 import { DeleteDevices, JoinGroup, PickedBar, usePicks } from './many.tsx';
@@ -36,7 +38,7 @@ function Actions() {
   const user = useUser();
   if (user === undefined) return null;
   if (user.roleID === 'viewer') return <p>{texts.viewer}</p>;
-  if (user.roleID !== 'admin' && !user.groups.includes(everyDevice)) return <p>{texts.limited}</p>;
+  if (!mayAddDevices(user)) return <p>{texts.limited}</p>;
   return (
     <div className="row wrap push">
       <DialogButton name="import" icon="upload">
@@ -73,6 +75,7 @@ function Filters({ rows }: { readonly rows: readonly DeviceRow[] }) {
         chosen={silent}
         onChoose={(value) => put({ silent: silences.find((one) => one === value), rows: undefined })}
       />
+      <GroupFilter clears={{ rows: undefined }} />
       <FindField
         label={texts.find}
         value={find}
@@ -88,23 +91,29 @@ function List({ rows, readMs }: { readonly rows: readonly DeviceRow[]; readonly 
   const put = usePut();
   const { link = 'all', find = '', rows: most = rowsAtOnce } = useSearch({ from: '/shell/devices' });
   const silent = useSilent();
+  const group = useGroupInAddress();
   const picks = usePicks();
-  const failure = useFailure(silent.error);
+  const failure = useFailure(silent.error ?? group.error);
   const found = useMemo(
     () =>
       rows.filter(
-        (row) => matchesDevice(row, link) && findsDevice(row, find) && (silent.ids?.has(row.id) ?? true),
+        (row) =>
+          matchesDevice(row, link) &&
+          findsDevice(row, find) &&
+          (silent.ids?.has(row.id) ?? true) &&
+          (group.ids?.has(row.id) ?? true),
       ),
-    [rows, link, find, silent.ids],
+    [rows, link, find, silent.ids, group.ids],
   );
-  if (silent.isAsked && silent.ids === undefined) return failure ?? <Loading rows={5} />;
+  if ((silent.isAsked && silent.ids === undefined) || group.ids === undefined)
+    return failure ?? <Loading rows={5} />;
   if (found.length === 0)
     return (
       <Known readMs={silent.isAsked ? silent.readMs : readMs} error={silent.error}>
         <Empty icon="search" title={texts.noMatch}>
           <Button
             className="button secondary"
-            onPress={() => put({ link: undefined, find: undefined, silent: undefined })}
+            onPress={() => put({ link: undefined, find: undefined, silent: undefined, group: undefined })}
           >
             {live.clear}
           </Button>
@@ -114,6 +123,11 @@ function List({ rows, readMs }: { readonly rows: readonly DeviceRow[]; readonly 
   return (
     <>
       {failure}
+      {found.length === rows.length ? null : (
+        <p className="card-body muted" role="status">
+          {live.shown({ shown: found.length, all: rows.length })}
+        </p>
+      )}
       <DeviceTable rows={found} most={most} picks={picks} />
       <MoreRows
         most={most}

@@ -18,6 +18,7 @@ const list = address(
     pick: picked,
     link: oneOf(deviceFilters),
     find: text,
+    group: text,
     rows: epoch,
     sorted: column,
     open: oneOf(listDialogs),

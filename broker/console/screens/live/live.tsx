@@ -1,19 +1,19 @@
 // The live map with its list and the panel of the selected vehicle. Filter, search, selection and place stand in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type KeyboardEvent, useMemo } from 'react';
-import { Button, Dialog, Heading, ListBox, ListBoxItem, Modal, ModalOverlay } from 'react-aria-components';
+import { type KeyboardEvent, Suspense, useMemo } from 'react';
+import { Button } from 'react-aria-components';
 import { mapWords } from '../../../../build/words/map.ts';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { useZoneName } from '../../components/places/use-zones.ts';
 import { useWorstFirst } from '../../components/rows/use-worst-first.ts';
 import { VirtualList } from '../../components/rows/virtual-list.tsx';
 import { Age, amountOf, codeText, Empty } from '../../components/texts.tsx';
-import { useNow, useTitle, useValue, useWords } from '../../components/use.ts';
+import { lazyPart, useNow, useTitle, useValue, useWords } from '../../components/use.ts';
 import { countText, Known, usePicture } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
+import { useGroupInAddress } from '../../service/reading/groups.ts';
 import {
   countsOf,
   type Filter,
@@ -25,11 +25,18 @@ import {
   stateOf,
   type Vehicle,
 } from '../../state/fleet.ts';
-import { hereOf, hereText, type Place, parseHere, vehiclesHere } from '../../state/here.ts';
+import { hereOf, hereText, type Place } from '../../state/here.ts';
 import { parsePlace, placeText } from '../../state/map-place.ts';
 import { without } from '../../state/search.ts';
+import { withWords } from '../../words/word-set.ts';
 import { MapPane } from './map-pane.tsx';
 import { VehiclePanel } from './panel.tsx';
+
+const FirstVehicle = lazyPart(async () => (await withWords(import('./first-vehicle.tsx'))).FirstVehicle);
+const HereList = lazyPart(async () => (await withWords(import('./here-list.tsx'))).HereList);
+const GroupFilter = lazyPart(
+  async () => (await withWords(import('../../components/patterns/group-filter.tsx'))).GroupFilter,
+);
 
 // The list of vehicles, worst first: the same content as the map. Only rows in sight are in the document.
 
@@ -122,32 +129,6 @@ function VehicleList({
   );
 }
 
-// The vehicles at one place, whose marks lie on each other: a list, worst first, of those that are there now.
-
-/** Rows of the list; the rest is counted. */
-const rowsMost = 100;
-
-function HereRow({ vehicle }: { readonly vehicle: Vehicle }) {
-  const words = useWords();
-  const { alarm, driver, description } = vehicle;
-  return (
-    <>
-      <Mark vehicle={vehicle} />
-      <span className="name cut-off" title={vehicle.name}>
-        {vehicle.name}
-      </span>
-      <span className="line cut-off">
-        {alarm === null ? '' : `${codeText(alarm.statusCode, words)} · `}
-        {words.state[stateNameOf(vehicle)]}
-        {driver === '' && description === '' ? '' : ` · ${driver || description}`}
-      </span>
-      <span className="age">
-        <Age at={vehicle.heartbeatS} isBare />
-      </span>
-    </>
-  );
-}
-
 /** Opens the list of the vehicles at these places, as the address keeps it. */
 function useOpenHere(): (places: readonly Place[]) => void {
   const navigate = useNavigate({ from: '/live' });
@@ -156,58 +137,6 @@ function useOpenHere(): (places: readonly Place[]) => void {
     if (place === null) return;
     void navigate({ search: (before) => ({ ...before, here: hereText(place) }), replace: true });
   };
-}
-
-/** The list that the address asks for. @param among the vehicles that the screen shows. */
-function HereList({ among }: { readonly among: readonly Vehicle[] }) {
-  const { here: texts, common } = useWords(mapWords);
-  const navigate = useNavigate({ from: '/live' });
-  const { here } = useSearch({ from: '/shell/live' });
-  const place = useMemo(() => parseHere(here), [here]);
-  const all = useMemo(() => (place === null ? [] : vehiclesHere(among, place)), [among, place]);
-  return (
-    <ModalOverlay
-      className="overlay"
-      isDismissable
-      isOpen={place !== null}
-      onOpenChange={(isOpen) => {
-        if (!isOpen) void navigate({ search: (before) => without(before, 'here'), replace: true });
-      }}
-    >
-      <Modal className="modal small-modal">
-        <Dialog className="dialog">
-          <header>
-            <Icon name="truck" isLarge />
-            <Heading slot="title">{texts.title({ count: all.length })}</Heading>
-            <Button className="button square push" slot="close" aria-label={common.close}>
-              <Icon name="x" />
-            </Button>
-          </header>
-          <ListBox
-            className="here-list"
-            aria-label={texts.list}
-            autoFocus="first"
-            items={all.slice(0, rowsMost)}
-            onAction={(key) =>
-              void navigate({
-                search: (before) => ({ ...without(before, 'here'), vehicle: String(key) }),
-              })
-            }
-            renderEmptyState={() => <p className="empty">{texts.none}</p>}
-          >
-            {(vehicle) => (
-              <ListBoxItem className="vehicle" id={vehicle.id} textValue={vehicle.name}>
-                <HereRow vehicle={vehicle} />
-              </ListBoxItem>
-            )}
-          </ListBox>
-          {all.length > rowsMost ? (
-            <p className="body faint">{texts.more({ count: all.length - rowsMost })}</p>
-          ) : null}
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
-  );
 }
 
 function FilterChips({ all, filter }: { readonly all: readonly Vehicle[]; readonly filter: Filter }) {
@@ -235,22 +164,19 @@ function FilterChips({ all, filter }: { readonly all: readonly Vehicle[]; readon
   );
 }
 
-function NothingShown({ hasVehicles }: { readonly hasVehicles: boolean }) {
+function NothingShown() {
   const { live } = useWords(mapWords);
   const navigate = useNavigate({ from: '/live' });
-  if (!hasVehicles)
-    return (
-      <Empty icon="truck" title={live.empty}>
-        <p>{live.emptyHint}</p>
-      </Empty>
-    );
   return (
     <Empty icon="search" title={live.noMatch}>
       <p>{live.noMatchHint}</p>
       <Button
         className="button secondary"
         onPress={() =>
-          void navigate({ search: (before) => without(without(before, 'filter'), 'find'), replace: true })
+          void navigate({
+            search: (before) => without(without(without(before, 'filter'), 'find'), 'group'),
+            replace: true,
+          })
         }
       >
         {live.clear}
@@ -263,19 +189,28 @@ export function LiveScreen() {
   const words = useWords(mapWords);
   const { live } = words;
   const navigate = useNavigate({ from: '/live' });
-  const { filter = 'all', find = '', vehicle = null, at } = useSearch({ from: '/shell/live' });
+  const { filter = 'all', find = '', vehicle = null, at, here } = useSearch({ from: '/shell/live' });
   const fleet = useValue(vehicles);
   const picture = usePicture('vehicles');
   const { readMs, knowledge } = picture;
   const all = useWorstFirst();
+  const { ids, error } = useGroupInAddress();
+  // Until its vehicles are known, a group shows none.
+  const ofGroup = useMemo(() => (ids === null ? all : all.filter(({ id }) => ids?.has(id))), [all, ids]);
   const shown = useMemo(
-    () => all.filter((one) => matchesFilter(one, filter) && matchesText(one, find)),
-    [all, filter, find],
+    () => ofGroup.filter((one) => matchesFilter(one, filter) && matchesText(one, find)),
+    [ofGroup, filter, find],
   );
   const selected = vehicle === null ? undefined : fleet.get(vehicle);
   useTitle(live.title);
   const openHere = useOpenHere();
   const select = (id: string): void => void navigate({ search: (before) => ({ ...before, vehicle: id }) });
+  if (all.length === 0 && knowledge === 'known')
+    return (
+      <Suspense>
+        <FirstVehicle />
+      </Suspense>
+    );
   return (
     <main className={selected === undefined ? 'live alone' : 'live'} id="main">
       <h1 className="hidden">{live.title}</h1>
@@ -300,11 +235,14 @@ export function LiveScreen() {
               })
             }
           />
-          <FilterChips all={all} filter={filter} />
+          <Suspense>
+            <GroupFilter />
+          </Suspense>
+          <FilterChips all={ofGroup} filter={filter} />
         </header>
         {shown.length === 0 ? (
-          <Known {...picture}>
-            <NothingShown hasVehicles={all.length > 0} />
+          <Known {...picture} {...(ids === undefined ? { readMs: null, error } : {})}>
+            <NothingShown />
           </Known>
         ) : (
           <VehicleList vehicles={shown} selected={vehicle} />
@@ -320,7 +258,11 @@ export function LiveScreen() {
           void navigate({ search: (before) => ({ ...before, at: placeText(place) }), replace: true })
         }
       />
-      {readMs === null ? null : <HereList among={shown} />}
+      {readMs === null || here === undefined ? null : (
+        <Suspense>
+          <HereList among={shown} />
+        </Suspense>
+      )}
       {selected !== undefined ? (
         <VehiclePanel vehicle={selected} />
       ) : vehicle !== null && readMs !== null ? (

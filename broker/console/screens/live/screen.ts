@@ -7,7 +7,7 @@ import { withWords } from '../../words/word-set.ts';
 
 const live = address(
   '/live',
-  { filter: oneOf(filters), find: text, vehicle: text, at: text, here: text },
+  { filter: oneOf(filters), find: text, group: text, vehicle: text, at: text, here: text },
   () => withWords(import('./live.tsx')),
   'LiveScreen',
 );

@@ -4,6 +4,8 @@ import type { Body } from '../../api/operations.ts';
 import { call, ServiceError } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 
+export { useGroups } from '../../service/reading/groups.ts';
+
 /** Queries that a change of people makes old. */
 export const peopleChanges = ['people', 'user'];
 
@@ -15,15 +17,6 @@ export function useUsers() {
     enabled: useRole() === 'admin',
   });
   return { items: data?.users, readMs: dataUpdatedAt, error };
-}
-
-/** Groups of the account; a user limited to groups gets those only. */
-export function useGroups() {
-  const { data, error, dataUpdatedAt } = useQuery({
-    queryKey: ['people', 'groups'],
-    queryFn: ({ signal }) => call('groups', { signal }),
-  });
-  return { items: data?.groups, readMs: dataUpdatedAt, error };
 }
 
 export type GroupChange = Body<'changeGroupDevices'>;

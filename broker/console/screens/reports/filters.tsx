@@ -9,6 +9,7 @@ import type { NameOf } from '../../../../src/core/reports/rows.ts';
 import { Chips } from '../../components/chips.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { AddressChips, usePut } from '../../components/patterns/address.tsx';
+import { GroupFilter } from '../../components/patterns/group-filter.tsx';
 import { codeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { VehicleChoices } from '../../components/vehicle-choices.tsx';
@@ -43,21 +44,21 @@ export function vehiclesText(
 }
 
 interface VehiclesProps {
+  /** The vehicles in words. */
+  readonly among: string;
   readonly chosen: readonly string[];
-  readonly nameOf: NameOf;
 }
 
-function VehiclesButton({ chosen, nameOf }: VehiclesProps) {
-  const words = useWords(reportWords);
-  const { reports: texts, common } = words;
+function VehiclesButton({ chosen, among }: VehiclesProps) {
+  const { reports: texts, common } = useWords(reportWords);
   const put = usePut();
   const choose = (ids: readonly string[]): void =>
-    put({ rows: undefined, vehicles: ids.length === 0 ? undefined : ids.join() });
+    put({ rows: undefined, group: undefined, vehicles: ids.length === 0 ? undefined : ids.join() });
   return (
     <DialogTrigger>
       <Button className="button secondary small">
         <Icon name="truck" />
-        <span className="cut-off">{texts.chosen({ what: vehiclesText(chosen, nameOf, words) })}</span>
+        <span className="cut-off">{texts.chosen({ what: among })}</span>
       </Button>
       <ModalOverlay className="overlay" isDismissable>
         <Modal className="modal small-modal">
@@ -165,7 +166,7 @@ function CodeField() {
   );
 }
 
-export function Filters({ chosen, nameOf, range, period }: VehiclesProps & PeriodProps) {
+export function Filters({ chosen, among, range, period }: VehiclesProps & PeriodProps) {
   const { reports: texts, events } = useWords(reportWords, tabWords);
   const put = usePut();
   const { kind = 'summary' } = useSearch({ from: '/shell/reports' });
@@ -181,7 +182,8 @@ export function Filters({ chosen, nameOf, range, period }: VehiclesProps & Perio
         content={(one) => texts.kinds[one]}
       />
       <div className="row wrap">
-        <VehiclesButton chosen={chosen} nameOf={nameOf} />
+        <VehiclesButton chosen={chosen} among={among} />
+        <GroupFilter clears={{ vehicles: undefined, rows: undefined }} />
         <Chips
           label={events.range}
           values={ranges}

@@ -3,6 +3,7 @@
 import { useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 import { Button } from 'react-aria-components';
+import { findWords } from '../../../../build/words/find.ts';
 import { reportWords } from '../../../../build/words/report.ts';
 import { tabWords } from '../../../../build/words/tab.ts';
 import { columnOfSort, columnsOf, firstSort } from '../../../../src/core/reports/columns.ts';
@@ -10,9 +11,11 @@ import { type NameOf, sortRows } from '../../../../src/core/reports/rows.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Empty, Loading, momentText, Notice, timeText } from '../../components/texts.tsx';
+import { CopyLink } from '../../components/patterns/copy-link.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { Known, useFailure } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
+import { useGroupInAddress } from '../../service/reading/groups.ts';
 import { session } from '../../service/session.ts';
 import { firstCode, parseVehicles, periodOf } from '../../state/reports/report-view.ts';
 import { ReportChart } from './chart.tsx';
@@ -31,8 +34,11 @@ function useNames(): NameOf {
 /** Everything that the address asks for. */
 function useAsked() {
   const search = useSearch({ from: '/shell/reports' });
+  const inAddress = useGroupInAddress();
   const { kind = 'summary', vehicles: named, from, to, code = firstCode, sort, rows } = search;
   const deviceIDs = useMemo(() => parseVehicles(named) ?? [], [named]);
+  // Vehicles that are named go before a group.
+  const hasGroup = deviceIDs.length === 0;
   const hasDates = from !== undefined && to !== undefined;
   const range = search.range ?? 'week';
   const dates = hasDates ? { fromS: from, toS: to } : {};
@@ -40,6 +46,9 @@ function useAsked() {
   return {
     kind,
     deviceIDs,
+    group: hasGroup ? inAddress.ids : null,
+    groupName: inAddress.name,
+    groupError: hasGroup ? inAddress.error : null,
     code: kind === 'events' ? code : 0,
     range: hasDates ? null : range,
     periodKey: hasDates ? `${from} ${to}` : range,
@@ -87,7 +96,7 @@ function Content({
 }) {
   const { reports: texts } = useWords(reportWords);
   const { kind, sort, most } = asked;
-  const failure = useFailure(report.error);
+  const failure = useFailure(report.error ?? asked.groupError);
   if (report.tooLongDays !== null)
     return <TooLong days={report.tooLongDays} isFleet={asked.deviceIDs.length === 0} />;
   return (
@@ -124,13 +133,14 @@ function Content({
 }
 
 export function ReportsScreen() {
-  const words = useWords(reportWords, tabWords);
+  const words = useWords(reportWords, tabWords, findWords);
   const { reports: texts } = words;
   const asked = useAsked();
-  const { kind, deviceIDs, code, range, periodKey, periodAt, sort } = asked;
+  const search = useSearch({ from: '/shell/reports' });
+  const { kind, deviceIDs, group, code, range, periodKey, periodAt, sort } = asked;
   const nameOf = useNames();
   const fleet = useValue(vehicles);
-  const report = useReport({ kind, deviceIDs, code }, periodKey, periodAt);
+  const report = useReport({ kind, deviceIDs, group, code }, periodKey, periodAt);
   const files = useSaving();
   const { rows, readS, isReading, tooLongDays } = report;
   const sorted = useMemo(
@@ -138,6 +148,12 @@ export function ReportsScreen() {
     [rows, sort, nameOf],
   );
   useTitle(words.pages.reports.title);
+  const among =
+    group === null
+      ? vehiclesText(deviceIDs, nameOf, words)
+      : group === undefined
+        ? asked.groupName
+        : words.find.group.shown({ name: asked.groupName, shown: group.size, all: fleet.size });
   // A named period ended when it was read.
   const period = periodAt(readS === 0 ? Math.floor(Date.now() / 1000) : readS);
   const dateText = (seconds: number): string => momentText(seconds, 'date');
@@ -154,6 +170,7 @@ export function ReportsScreen() {
           {texts.printed({ account: session.get()?.accountID ?? '' })}
         </span>
         <div className="row wrap push not-printed">
+          <CopyLink to={{ to: '/reports', search }} what={`${texts.kinds[kind]}, ${among}`} />
           <ActionButton
             className="button secondary"
             isOff={isReading || tooLongDays !== null}
@@ -172,7 +189,13 @@ export function ReportsScreen() {
             nameOf={nameOf}
             period={period}
             readS={readS}
-            deviceIDs={deviceIDs.length === 0 ? [...fleet.keys()].toSorted() : deviceIDs}
+            deviceIDs={
+              deviceIDs.length > 0
+                ? deviceIDs
+                : group === undefined
+                  ? []
+                  : [...(group ?? fleet.keys())].toSorted()
+            }
             files={files}
           />
         </div>
@@ -182,13 +205,13 @@ export function ReportsScreen() {
         <SavingNotice files={files} nameOf={nameOf} />
       </div>
       <section className="card" aria-labelledby="report-title">
-        <Filters chosen={deviceIDs} nameOf={nameOf} range={range} period={period} />
+        <Filters chosen={deviceIDs} among={among} range={range} period={period} />
         <header className="wrap">
           <h2 id="report-title">{texts.kinds[kind]}</h2>
           <span className="muted">
             {[
               periodText,
-              vehiclesText(deviceIDs, nameOf, words),
+              among,
               ...(sorted === undefined
                 ? []
                 : [texts.rows({ count: sorted.length }), texts.asOf({ time: timeText(readS) })]),

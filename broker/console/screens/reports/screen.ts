@@ -15,6 +15,7 @@ const reports = address(
   {
     kind: oneOf(reportKinds),
     vehicles: parsedBy(parseSome),
+    group: text,
     range: oneOf(ranges),
     from: epoch,
     to: epoch,

@@ -4,8 +4,9 @@ import { useState } from 'react';
 import type { ReportKind } from '../../../../src/core/reports/columns.ts';
 import { alarmRow, type ReportRow, stopRow, summaryRow, tripRow } from '../../../../src/core/reports/rows.ts';
 import { useValue } from '../../components/use.ts';
-import { call, ServiceError } from '../../service/call.ts';
+import { call } from '../../service/call.ts';
 import { fleetReadMs, vehicles } from '../../service/live.ts';
+import { patiently } from '../../service/reading/patience.ts';
 import { type Period, tooLong } from '../../state/reports/report-view.ts';
 import { decisionRow, eventRow } from '../../state/reports/rows.ts';
 import { createValue, type Value } from '../../state/value.ts';
@@ -16,13 +17,13 @@ export const rowsMost = 10_000;
 const recordsMost = 100_000;
 const pageSize = '500';
 const eventsPageSize = '5000';
-/** How often a call is repeated when the account has too many reports under way. */
-const tries = 8;
 
 export interface Asked {
   readonly kind: ReportKind;
-  /** Empty: the whole fleet. */
+  /** Empty: the whole fleet, or the group. */
   readonly deviceIDs: readonly string[];
+  /** Vehicles of a chosen group. Null: none is chosen; undefined: they are not known yet. */
+  readonly group: ReadonlySet<string> | null | undefined;
   readonly period: Period;
   /** Of events. */
   readonly code: number;
@@ -40,31 +41,6 @@ const noProgress: Progress = { done: 0, all: 0, rows: 0 };
 interface Reading {
   readonly signal: AbortSignal;
   readonly progress: Value<Progress>;
-}
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const leave = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', leave);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', leave, { once: true });
-  });
-
-/** Waits as long as the service says where the account has too many requests or reports under way. */
-async function patiently<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
-  for (let left = tries - 1; ; left -= 1) {
-    try {
-      return await ask();
-    } catch (thrown) {
-      if (!(thrown instanceof ServiceError) || thrown.code !== 'throttled' || left === 0) throw thrown;
-      await pause((thrown.retryAfterS ?? 1) * 1000, signal);
-    }
-  }
 }
 
 interface Rows {
@@ -125,19 +101,19 @@ const nextOf = (page: { readonly more?: boolean; readonly next?: string | null }
   page.more === true ? (page.next ?? null) : null;
 
 /** The rows of a report. @throws ServiceError */
-async function readReport({ kind, deviceIDs, period, code }: Asked, reading: Reading): Promise<Rows> {
+async function readReport({ kind, deviceIDs, group, period, code }: Asked, reading: Reading): Promise<Rows> {
   const { signal } = reading;
   const span = { startTime: String(Math.max(1, period.fromS)), endTime: String(period.toS) };
   const isWanted = ({ deviceID }: ReportRow): boolean =>
-    deviceIDs.length === 0 || deviceIDs.includes(deviceID);
-  const everyID = deviceIDs.length === 0 ? [...vehicles.get().keys()].toSorted() : deviceIDs;
+    deviceIDs.length === 0 ? (group?.has(deviceID) ?? true) : deviceIDs.includes(deviceID);
+  const everyID = deviceIDs.length === 0 ? [...(group ?? vehicles.get().keys())].toSorted() : deviceIDs;
   switch (kind) {
     case 'summary': {
       // The service sums the whole fleet in one answer.
       const summed = deviceIDs.length === 0 ? ['*'] : deviceIDs;
       return byVehicle(summed, reading, async (deviceID) => {
         const { devices } = await call('reportSummary', { params: { deviceID, ...span }, signal });
-        return devices.map(summaryRow);
+        return devices.map(summaryRow).filter(isWanted);
       });
     }
     case 'trips':
@@ -223,11 +199,13 @@ export function useReport(
   const queries = useQueryClient();
   const isFleetKnown = useValue(fleetReadMs) !== null;
   const [progress] = useState(() => createValue(noProgress));
-  const queryKey = ['report', asked, periodKey];
+  const { group, ...rest } = asked;
+  const queryKey = ['report', rest, group == null ? group : [...group].toSorted(), periodKey];
   const nowS = Math.floor(Date.now() / 1000);
   const isFleet = asked.deviceIDs.length === 0;
   // The ids of all vehicles are those of the live picture.
-  const isWaiting = isFleet && (asked.kind === 'trips' || asked.kind === 'stops') && !isFleetKnown;
+  const isWaiting =
+    group === undefined || (isFleet && (asked.kind === 'trips' || asked.kind === 'stops') && !isFleetKnown);
   const tooLongDays = tooLong(asked.kind, isFleet, periodOf(nowS), nowS);
   const { data, error, isFetching, refetch, dataUpdatedAt } = useQuery({
     queryKey,

@@ -97,6 +97,7 @@ function Head({ route }: { readonly route: PlannedRoute }) {
       detail={name === routeID ? '' : routeID}
       mayChange={route.hasUpdateRoutePrivileges}
       viewer={texts.viewer}
+      to={{ to: '/routes', search: { route: routeID } }}
       changes={changes}
       onClose={close}
       onEdit={() =>

@@ -3,12 +3,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { findWords } from '../../../../build/words/find.ts';
 import { shareWords } from '../../../../build/words/share.ts';
 import { tabWords } from '../../../../build/words/tab.ts';
 import type { Device, Stop, Trip } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
+import { CopyLink } from '../../components/patterns/copy-link.tsx';
 import { Place } from '../../components/places/place.tsx';
 import {
   amountOf,
@@ -68,7 +70,7 @@ function Drivers({ ids }: { readonly ids: readonly string[] }) {
 }
 
 function TripRow({ deviceID, shownS, hasDrivers, trip }: RowProps & { readonly trip: Trip }) {
-  const words = useWords(tabWords, shareWords);
+  const words = useWords(tabWords, shareWords, findWords);
   const { trips: texts } = words;
   const { startTime, endTime, startFuelLevel, endFuelLevel, isOpen } = trip;
   const percent = (level: number): number => Math.round(level * 100);
@@ -118,12 +120,23 @@ function TripRow({ deviceID, shownS, hasDrivers, trip }: RowProps & { readonly t
       </td>
       <td>
         {isOpen ? null : (
-          <ShareTripLink
-            deviceID={deviceID}
-            fromS={startTime}
-            toS={endTime}
-            label={words.shares.tripOf({ time: timeText(startTime) })}
-          />
+          <div className="row">
+            <CopyLink
+              isSmall
+              to={{
+                to: '/vehicle/$deviceID',
+                params: { deviceID },
+                search: { tab: 'trips', from: startTime, to: endTime },
+              }}
+              what={words.find.link.trip({ time: timeText(startTime) })}
+            />
+            <ShareTripLink
+              deviceID={deviceID}
+              fromS={startTime}
+              toS={endTime}
+              label={words.shares.tripOf({ time: timeText(startTime) })}
+            />
+          </div>
         )}
       </td>
     </tr>

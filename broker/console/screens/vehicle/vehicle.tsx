@@ -6,6 +6,7 @@ import type { Device } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useZoneName } from '../../components/places/use-zones.ts';
+import { CopyLink } from '../../components/patterns/copy-link.tsx';
 import { Age, Badge, Empty, Fact, Loading, Notice } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
@@ -85,6 +86,10 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
               <Icon name="map" />
               {words.vehicle.onMap}
             </Link>
+            <CopyLink
+              to={{ to: '/vehicle/$deviceID', params: { deviceID: device.deviceID } }}
+              what={vehicle.name}
+            />
             <ShareButton deviceID={device.deviceID} />
           </div>
           {mayCommand && hasCargo ? (

@@ -74,6 +74,7 @@ function Head({ zone }: { readonly zone: Geozone }) {
       }
       mayChange={zone.hasUpdateGeozonePrivileges}
       viewer={texts.viewer}
+      to={{ to: '/zones', search: { zone: geozoneID } }}
       changes={changes}
       onClose={close}
       onEdit={() =>

@@ -1,9 +1,11 @@
 // The head of the panel of a zone or route: its name, and the buttons that change or delete it.
+import type { ToOptions } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { zoneWords } from '../../../../build/words/zone.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
+import { CopyLink } from '../../components/patterns/copy-link.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
@@ -18,6 +20,8 @@ interface ShapeHeadProps {
   /** What is wrong with the shape. */
   readonly warning?: ReactNode;
   readonly mayChange: boolean;
+  /** Its own address. */
+  readonly to: ToOptions;
   /** Shown to a reader who may not change it. */
   readonly viewer: string;
   readonly changes: Omit<Changes<never>, 'run'>;
@@ -42,6 +46,9 @@ export function ShapeHead(props: ShapeHeadProps) {
         <Button className="button square push" aria-label={common.close} onPress={props.onClose}>
           <Icon name="x" />
         </Button>
+      </div>
+      <div className="row">
+        <CopyLink to={props.to} what={name} />
       </div>
       {detail === '' ? null : <p className="muted">{detail}</p>}
       {warning}
