@@ -66,7 +66,7 @@ function Name({ row: { id, name, description }, picks }: NameProps) {
         </Checkbox>
       )}
       <div>
-        <Link to="/devices/$deviceID" params={{ deviceID: id }}>
+        <Link to="/vehicle/$deviceID" params={{ deviceID: id }} search={{ tab: 'device' }}>
           {name}
         </Link>
         <span className="note">{name === id ? description : id}</span>

@@ -19,19 +19,19 @@ import type { MapPlace } from '../../state/map-place.ts';
 import { trackOf } from '../../state/track.ts';
 import { useZones } from './use-zones.ts';
 
-// The way of the selected vehicle in the last hour, for the map.
+// The way of the selected vehicle until now, for the map.
 
 const none: Track = [];
 
-/** @param deviceID null: none. */
-function useTrack(deviceID: string | null): Track {
+/** @param deviceID null: none. @param wayS how far back, s. */
+function useTrack(deviceID: string | null, wayS: number): Track {
   const { data } = useQuery({
-    queryKey: ['track', deviceID],
+    queryKey: ['track', deviceID, wayS],
     queryFn: async ({ signal }) => {
       const { eventdata } = await call('deviceDataRange', {
         params: {
           deviceID: deviceID ?? '',
-          startTime: String(Math.floor(Date.now() / 1000) - hourS),
+          startTime: String(Math.floor(Date.now() / 1000) - wayS),
           endTime: '0',
         },
         query: { points: '500', fields: 'timestamp,latitude,longitude,isPositionValid' },
@@ -49,6 +49,9 @@ interface MapPaneProps {
   readonly vehicles: readonly Vehicle[];
   readonly selected: string | null;
   readonly place: MapPlace | null;
+  /** The way of the selected vehicle goes back so far, s. */
+  readonly wayS?: number;
+  readonly hasLegend?: boolean;
   onSelect(deviceID: string): void;
   onSeveral(places: readonly Place[]): void;
   onMove(place: MapPlace): void;
@@ -83,11 +86,11 @@ function Legend({ hasZones }: { readonly hasZones: boolean }) {
 
 export function MapPane(props: MapPaneProps) {
   const { live } = useWords(mapWords);
-  const { vehicles, selected } = props;
+  const { vehicles, selected, wayS = hourS, hasLegend = true } = props;
   const { host, map, isImpossible } = useFleetMap(props, live.map, useValue(shownTheme));
   // A selection that came with the address keeps the place that the address says.
   const wentTo = useRef(props.place === null ? null : selected);
-  const track = useTrack(selected);
+  const track = useTrack(selected, wayS);
   const zones = useZones();
   useEffect(() => map?.showTrack(track), [map, track]);
   useEffect(() => map?.showZones(zones), [map, zones]);
@@ -106,7 +109,7 @@ export function MapPane(props: MapPaneProps) {
         <>
           <div className="map-host" ref={host} dir="ltr" />
           <MapTools map={map} fitText={live.fit} onFit={() => map?.fit()} />
-          <Legend hasZones={zones.length > 0} />
+          {hasLegend ? <Legend hasZones={zones.length > 0} /> : null}
         </>
       )}
     </div>
