@@ -114,7 +114,7 @@ function List({ rows, readMs }: { readonly rows: readonly DeviceRow[]; readonly 
   return (
     <>
       {failure}
-      <DeviceTable rows={found} most={most} picks={picks} />
+      <DeviceTable rows={found} most={most} picks={picks} scope={`${link} ${silent.isAsked} ${find}`} />
       <MoreRows
         most={most}
         all={found.length}

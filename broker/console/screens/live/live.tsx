@@ -1,16 +1,17 @@
 // The live map with its list and the panel of the selected vehicle. Filter, search, selection and place stand in the address.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type KeyboardEvent, useMemo } from 'react';
-import { Button, Dialog, Heading, ListBox, ListBoxItem, Modal, ModalOverlay } from 'react-aria-components';
+import { type KeyboardEvent, Suspense, useMemo } from 'react';
+import { Button } from 'react-aria-components';
 import { mapWords } from '../../../../build/words/map.ts';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { Mark } from '../../components/mark.tsx';
+import { RowsBar } from '../../components/rows/rows-bar.tsx';
+import { useHeldRows } from '../../components/rows/use-held-rows.ts';
 import { useWorstFirst } from '../../components/rows/use-worst-first.ts';
 import { VirtualList } from '../../components/rows/virtual-list.tsx';
 import { Age, codeText, Empty, numberText } from '../../components/texts.tsx';
-import { useNow, useTitle, useValue, useWords } from '../../components/use.ts';
+import { lazyPart, useNow, useTitle, useValue, useWords } from '../../components/use.ts';
 import { countText, Known, usePicture } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import {
@@ -19,16 +20,22 @@ import {
   filters,
   matchesFilter,
   matchesText,
+  noVehicle,
   severityOf,
   stateNameOf,
   stateOf,
   type Vehicle,
 } from '../../state/fleet.ts';
-import { hereOf, hereText, type Place, parseHere, vehiclesHere } from '../../state/here.ts';
+import type { HeldRow } from '../../state/held-rows.ts';
+import { hereOf, hereText, type Place } from '../../state/here.ts';
 import { parsePlace, placeText } from '../../state/map-place.ts';
 import { without } from '../../state/search.ts';
+import { withWords } from '../../words/word-set.ts';
 import { MapPane } from './map-pane.tsx';
 import { VehiclePanel } from './panel.tsx';
+
+// Loaded when several marks that lie on each other are pressed.
+const HereList = lazyPart(async () => (await withWords(import('./here-list.tsx'))).HereList);
 
 // The list of vehicles, worst first: the same content as the map. Only rows in sight are in the document.
 
@@ -84,7 +91,7 @@ function Row({ vehicle, isSelected }: { readonly vehicle: Vehicle; readonly isSe
 function moveFocus(event: KeyboardEvent<HTMLDivElement>): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step === undefined || !(event.target instanceof HTMLElement)) return;
-  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('a.vehicle')].toSorted(
+  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('a.vehicle:not(.gone a)')].toSorted(
     (one, other) =>
       Number(one.closest('li')?.dataset['index']) - Number(other.closest('li')?.dataset['index']),
   );
@@ -96,48 +103,28 @@ function moveFocus(event: KeyboardEvent<HTMLDivElement>): void {
 }
 
 function VehicleList({
-  vehicles,
+  rows,
   selected,
 }: {
-  readonly vehicles: readonly Vehicle[];
+  readonly rows: readonly HeldRow<Vehicle>[];
   readonly selected: string | null;
 }) {
-  const { live } = useWords(mapWords);
+  const { live, rows: texts } = useWords(mapWords);
   // Asked once and not for each row, and rows have no keys here: the list of a large fleet changes four times a second.
   const rowPx = matchMedia('(pointer: coarse), (max-width: 720px)').matches ? 56 : 44;
   return (
     <VirtualList
-      items={vehicles}
+      items={rows}
       rowPx={rowPx}
       frame={{ className: 'list', onKeyDown: moveFocus }}
       label={live.list}
-      keyOf={({ id }) => id}
-      row={(vehicle) => <Row vehicle={vehicle} isSelected={vehicle.id === selected} />}
+      keyOf={({ item }) => item.id}
+      row={({ item, isGone }) => (
+        <div {...(isGone ? { className: 'gone', inert: true, 'data-gone': texts.gone } : {})}>
+          <Row vehicle={item} isSelected={item.id === selected} />
+        </div>
+      )}
     />
-  );
-}
-
-// The vehicles at one place, whose marks lie on each other: a list, worst first, of those that are there now.
-
-/** Rows of the list; the rest is counted. */
-const rowsMost = 100;
-
-function HereRow({ vehicle }: { readonly vehicle: Vehicle }) {
-  const words = useWords();
-  const { alarm, driver, description } = vehicle;
-  return (
-    <>
-      <Mark vehicle={vehicle} />
-      <span className="name cut-off">{vehicle.name}</span>
-      <span className="line cut-off">
-        {alarm === null ? '' : `${codeText(alarm.statusCode, words)} · `}
-        {words.state[stateNameOf(vehicle)]}
-        {driver === '' && description === '' ? '' : ` · ${driver || description}`}
-      </span>
-      <span className="age">
-        <Age at={vehicle.heartbeatS} isBare />
-      </span>
-    </>
   );
 }
 
@@ -149,58 +136,6 @@ function useOpenHere(): (places: readonly Place[]) => void {
     if (place === null) return;
     void navigate({ search: (before) => ({ ...before, here: hereText(place) }), replace: true });
   };
-}
-
-/** The list that the address asks for. @param among the vehicles that the screen shows. */
-function HereList({ among }: { readonly among: readonly Vehicle[] }) {
-  const { here: texts, common } = useWords(mapWords);
-  const navigate = useNavigate({ from: '/live' });
-  const { here } = useSearch({ from: '/shell/live' });
-  const place = useMemo(() => parseHere(here), [here]);
-  const all = useMemo(() => (place === null ? [] : vehiclesHere(among, place)), [among, place]);
-  return (
-    <ModalOverlay
-      className="overlay"
-      isDismissable
-      isOpen={place !== null}
-      onOpenChange={(isOpen) => {
-        if (!isOpen) void navigate({ search: (before) => without(before, 'here'), replace: true });
-      }}
-    >
-      <Modal className="modal small-modal">
-        <Dialog className="dialog">
-          <header>
-            <Icon name="truck" isLarge />
-            <Heading slot="title">{texts.title({ count: all.length })}</Heading>
-            <Button className="button square push" slot="close" aria-label={common.close}>
-              <Icon name="x" />
-            </Button>
-          </header>
-          <ListBox
-            className="here-list"
-            aria-label={texts.list}
-            autoFocus="first"
-            items={all.slice(0, rowsMost)}
-            onAction={(key) =>
-              void navigate({
-                search: (before) => ({ ...without(before, 'here'), vehicle: String(key) }),
-              })
-            }
-            renderEmptyState={() => <p className="empty">{texts.none}</p>}
-          >
-            {(vehicle) => (
-              <ListBoxItem className="vehicle" id={vehicle.id} textValue={vehicle.name}>
-                <HereRow vehicle={vehicle} />
-              </ListBoxItem>
-            )}
-          </ListBox>
-          {all.length > rowsMost ? (
-            <p className="body faint">{texts.more({ count: all.length - rowsMost })}</p>
-          ) : null}
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
-  );
 }
 
 function FilterChips({ all, filter }: { readonly all: readonly Vehicle[]; readonly filter: Filter }) {
@@ -252,11 +187,22 @@ function NothingShown({ hasVehicles }: { readonly hasVehicles: boolean }) {
   );
 }
 
+/** The worst vehicle of the list that became critical since its order was held. */
+function urgentOf(vehicles: readonly Vehicle[], held: readonly HeldRow<Vehicle>[] | null) {
+  if (held === null) return undefined;
+  const before = new Map(held.map(({ item }) => [item.id, item.alarm?.priority]));
+  const { alarm, name } =
+    vehicles.find(
+      (one) => one.alarm?.priority === 'critical' && !one.alarm.hasOwner && before.get(one.id) !== 'critical',
+    ) ?? noVehicle;
+  return alarm === null ? undefined : { ...alarm, name };
+}
+
 export function LiveScreen() {
   const words = useWords(mapWords);
   const { live } = words;
   const navigate = useNavigate({ from: '/live' });
-  const { filter = 'all', find = '', vehicle = null, at } = useSearch({ from: '/shell/live' });
+  const { filter = 'all', find = '', vehicle = null, at, here } = useSearch({ from: '/shell/live' });
   const fleet = useValue(vehicles);
   const picture = usePicture('vehicles');
   const { readMs, knowledge } = picture;
@@ -265,14 +211,16 @@ export function LiveScreen() {
     () => all.filter((one) => matchesFilter(one, filter) && matchesText(one, find)),
     [all, filter, find],
   );
+  const held = useHeldRows(shown, ({ id }) => id, `${filter} ${find}`);
   const selected = vehicle === null ? undefined : fleet.get(vehicle);
+  const urgent = urgentOf(shown, held.held);
   useTitle(live.title);
   const openHere = useOpenHere();
   const select = (id: string): void => void navigate({ search: (before) => ({ ...before, vehicle: id }) });
   return (
     <main className={selected === undefined ? 'live alone' : 'live'} id="main">
       <h1 className="hidden">{live.title}</h1>
-      <section className="vehicles" aria-labelledby="vehicles-title">
+      <section className="vehicles" aria-labelledby="vehicles-title" {...held.frame}>
         <header>
           <div className="row">
             <h2 id="vehicles-title">{live.vehicles}</h2>
@@ -294,13 +242,14 @@ export function LiveScreen() {
             }
           />
           <FilterChips all={all} filter={filter} />
+          <RowsBar count={held.fresh.length} urgent={urgent} insert={held.insert} />
         </header>
-        {shown.length === 0 ? (
+        {held.rows.length === 0 ? (
           <Known {...picture}>
             <NothingShown hasVehicles={all.length > 0} />
           </Known>
         ) : (
-          <VehicleList vehicles={shown} selected={vehicle} />
+          <VehicleList rows={held.rows} selected={vehicle} />
         )}
       </section>
       <MapPane
@@ -313,7 +262,11 @@ export function LiveScreen() {
           void navigate({ search: (before) => ({ ...before, at: placeText(place) }), replace: true })
         }
       />
-      {readMs === null ? null : <HereList among={shown} />}
+      {readMs === null || here === undefined ? null : (
+        <Suspense fallback={null}>
+          <HereList among={shown} />
+        </Suspense>
+      )}
       {selected !== undefined ? (
         <VehiclePanel vehicle={selected} />
       ) : vehicle !== null && readMs !== null ? (
