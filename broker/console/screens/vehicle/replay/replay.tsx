@@ -5,18 +5,9 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { tabWords } from '../../../../../build/words/tab.ts';
 import { failureText } from '../../../components/failure.ts';
+import { Place } from '../../../components/places/place.tsx';
 import { Plot, type PlotBand, type PlotCursor } from '../../../components/plot.tsx';
-import {
-  Badge,
-  codeText,
-  Empty,
-  Fact,
-  iconOf,
-  Notice,
-  placeText,
-  spanText,
-  Time,
-} from '../../../components/texts.tsx';
+import { Badge, codeText, Empty, Fact, iconOf, Notice, spanText, Time } from '../../../components/texts.tsx';
 import { useValue, useWords } from '../../../components/use.ts';
 import { Known } from '../../../components/view.tsx';
 import { readTrack, type TrackPeriod } from '../../../service/track.ts';
@@ -87,7 +78,7 @@ function Moment({ deviceID, track, occurrences, time }: MomentProps) {
           />
           <Fact
             name={vehicle.position}
-            value={place === null ? null : placeText(place[1], place[0])}
+            value={place === null ? null : <Place latitude={place[1]} longitude={place[0]} />}
             age={age}
           />
         </dl>
