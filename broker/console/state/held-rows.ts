@@ -6,7 +6,7 @@ export interface HeldRow<T> {
   readonly isGone: boolean;
 }
 
-export interface HeldList<T> {
+interface HeldList<T> {
   readonly rows: readonly HeldRow<T>[];
   /** Those that came after the order was held. */
   readonly fresh: readonly T[];
