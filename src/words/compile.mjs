@@ -21,6 +21,8 @@ const borrowed = {
   'main.alarms.states': 'records.alarmStates',
   'main.alarms.reasons': 'records.closeReasons',
   'cut.orders.enginecutoff.reasons': 'tables.cutReasons',
+  'sharePage.at': 'nearest.nearest.at',
+  'sharePage.near': 'nearest.nearest.near',
   'report.reports.kinds': 'tables.reportKinds',
   'report.reports.columns': 'tables.reportColumns',
   'report.reports.decisions': 'tables.decisions',

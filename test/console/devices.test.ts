@@ -92,7 +92,7 @@ describe.skipIf(why !== null)(
         deviceUnique: '356938035643809',
       });
       expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(
-        '/console/devices/truck-40?part=enrol',
+        '/console/vehicle/truck-40?tab=device&part=enrol',
       );
       await page.getByText('No data yet').waitFor();
       expect(complaints.filter((line) => !line.includes('404'))).toEqual([]);
@@ -328,7 +328,7 @@ describe.skipIf(why !== null)(
       await page.locator('table.devices tbody tr').first().waitFor();
       await expect.poll(() => page.getByText('truck-44').count()).toBe(0);
       await open('/devices/truck-44');
-      await page.getByText('There is no device truck-44').waitFor();
+      await page.getByText('There is no vehicle truck-44').waitFor();
     });
 
     it('imports a file only when no line is wrong, and says of each line what would happen', async () => {

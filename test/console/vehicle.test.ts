@@ -16,7 +16,7 @@ const why = whyNoConsole();
 
 const panic = 63553;
 const password = 'nine boats below the bridge';
-const tabs = ['now', 'events', 'trips', 'commands', 'health', 'messages', 'audit'] as const;
+const tabs = ['now', 'events', 'trips', 'commands', 'health', 'messages', 'audit', 'device'] as const;
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
@@ -299,6 +299,33 @@ describe.skipIf(why !== null)(
       await page.getByRole('heading', { name: 'Commands' }).waitFor();
       expect(await page.getByRole('button', { name: 'Withdraw the command' }).count()).toBe(0);
       // A refused call would stand in the log of the browser.
+      expect(complaints).toEqual([]);
+    });
+
+    it.each([
+      [1440, 900],
+      [1280, 720],
+      [390, 844],
+    ])('shows its map with its facts at %i x %i, and its device as the last tab', async (width, height) => {
+      const { page, complaints, open: go } = await open({ hasMap: true, width });
+      await page.setViewportSize({ width, height });
+      await go('/vehicle/van-01');
+      await page.locator('.hero-map .map-host[data-is-drawn]').waitFor({ timeout: 60_000 });
+      const [map, facts] = [
+        await page.locator('.hero-map').boundingBox(),
+        await page.locator('.hero-facts').boundingBox(),
+      ];
+      if (map === null || facts === null) throw new Error('The map or the facts are not in sight');
+      if (width > 720) expect([map.x >= facts.x + facts.width - 1, map.height >= 200]).toEqual([true, true]);
+      else expect([map.y + map.height <= facts.y + 1, map.height < height / 4]).toEqual([true, true]);
+      const last = page.getByRole('navigation', { name: 'Vehicle' }).getByRole('link').last();
+      expect(await last.textContent()).toBe('Device');
+      await last.click();
+      await page.getByRole('textbox', { name: 'Driver' }).waitFor();
+      // The address of a device leads to the same page.
+      await go('/devices/van-01?part=enrol');
+      await page.getByRole('link', { name: 'Enrolment' }).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/console/vehicle/van-01');
       expect(complaints).toEqual([]);
     });
 

@@ -2,8 +2,9 @@
 import { lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import type { SharePageTexts } from '../../../build/words/sharePage/en.ts';
 import { distanceM } from '../../../src/core/geo/geo.ts';
-import { formatTime } from '../../../src/core/words/format.ts';
+import { formatNumber, formatTime } from '../../../src/core/words/format.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
+import { useNearText } from '../components/places/use-near-text.ts';
 import type { SharedPosition, ShareEnd, ShareState } from '../state/shares/shared-view.ts';
 import type { Value } from '../state/value.ts';
 import { agoText, spanText, unitText } from '../words/base/spans.ts';
@@ -36,6 +37,22 @@ function Nothing({ title, hint }: { readonly title: string; readonly hint?: stri
   );
 }
 
+/** Where it is: the nearest town in words, and the coordinates. */
+function Spot({ at, texts }: { readonly at: SharedPosition; readonly texts: SharePageTexts }) {
+  const near = useNearText(at, texts, (km) => unitText(km, 'kilometer', texts.locale));
+  const coordinates = `${at.latitude.toFixed(5)}, ${at.longitude.toFixed(5)}`;
+  return near === null ? (
+    coordinates
+  ) : (
+    <>
+      <bdi>{near}</bdi>{' '}
+      <small className="muted nowrap">
+        <bdi>{coordinates}</bdi>
+      </small>
+    </>
+  );
+}
+
 /** @param nowS by the clock of the service. */
 function LiveFacts({ state: { positions, link }, texts, nowS }: FactsProps & { readonly nowS: number }) {
   const { locale } = texts;
@@ -50,7 +67,9 @@ function LiveFacts({ state: { positions, link }, texts, nowS }: FactsProps & { r
         <Fact name={texts.speed}>
           {last.speed === null ? texts.speedUnknown : unitText(last.speed, 'kilometer-per-hour', locale)}
         </Fact>
-        <Fact name={texts.place}>{`${last.latitude.toFixed(5)}, ${last.longitude.toFixed(5)}`}</Fact>
+        <Fact name={texts.place}>
+          <Spot at={last} texts={texts} />
+        </Fact>
       </dl>
       <small>{texts.way}</small>
     </>

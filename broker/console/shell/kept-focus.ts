@@ -34,15 +34,17 @@ function trailOf(element: Element, last: Trail | null): Trail {
 
 const isLost = (): boolean => document.activeElement === null || document.activeElement === document.body;
 
-const canHaveFocus = (element: Element): boolean => element.isConnected && !element.matches(':disabled');
+const canHaveFocus = (element: Element): boolean =>
+  element.isConnected && !element.matches(':disabled') && element.closest('.gone') === null;
 
 /** The first link of the row that stands where another stood, else of the one before. */
 function linkIn({ list, index }: Trail): HTMLElement | null {
   if (list?.isConnected !== true) return null;
-  const rows = [list.children[index], list.children[index - 1]];
+  const rows = [list.children[index], list.children[index + 1], list.children[index - 1]];
   return (
-    rows.map((row) => row?.querySelector<HTMLElement>('a[href]') ?? null).find((link) => link !== null) ??
-    null
+    rows
+      .map((row) => row?.querySelector<HTMLElement>('a[href]:not(.gone a)') ?? null)
+      .find((link) => link !== null) ?? null
   );
 }
 
@@ -88,6 +90,6 @@ export function keepFocus(): void {
     childList: true,
     subtree: true,
     attributes: true,
-    attributeFilter: ['disabled'],
+    attributeFilter: ['disabled', 'inert'],
   });
 }

@@ -1,6 +1,15 @@
 // Tabs and filters of a vehicle's screen in the address. Pure.
 
-export const vehicleTabs = ['now', 'events', 'trips', 'commands', 'health', 'messages', 'audit'] as const;
+export const vehicleTabs = [
+  'now',
+  'events',
+  'trips',
+  'commands',
+  'health',
+  'messages',
+  'audit',
+  'device',
+] as const;
 export const ranges = ['hour', 'day', 'week', 'month'] as const;
 export const eventKinds = ['all', 'changes', 'alarms'] as const;
 

@@ -4,7 +4,10 @@ import { useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ActionButton } from '../action-button.tsx';
 import { Icon, type IconName } from '../icon.tsx';
+import { RowsBar } from '../rows/rows-bar.tsx';
+import { useHeldRows } from '../rows/use-held-rows.ts';
 import { Empty } from '../texts.tsx';
+import { useWords } from '../use.ts';
 import { View } from '../view.tsx';
 import { DialogButton, type DialogName, useDialog, usePut } from './address.tsx';
 import { Card } from './page.tsx';
@@ -36,6 +39,8 @@ interface TableProps<T> {
   readonly most?: number;
   readonly selected?: string | null;
   readonly className?: string;
+  /** For a list that changes by itself: the filter that the reader chose. Its order stays while a person points at it. */
+  readonly scope?: string;
   keyOf(item: T): string;
   /** Attributes of the row. */
   rowOf?(item: T): object;
@@ -55,7 +60,7 @@ function useSort<T>(columns: readonly Column<T>[]) {
 
 /** A table whose rows fold into cards on a narrow screen. */
 export function Table<T>(props: TableProps<T>) {
-  const { caption, columns, items, most, selected, className = 'people', keyOf, rowOf } = props;
+  const { caption, columns, items, most, selected, className = 'people', keyOf, rowOf, scope } = props;
   const { compare, directionOf, choose } = useSort(columns);
   const numClass = ({ isNum = false }: Column<T>) => (isNum ? { className: 'num' } : {});
   const nameOf = ({ name, isNameHidden = false, order }: Column<T>, at: number): ReactNode =>
@@ -72,8 +77,12 @@ export function Table<T>(props: TableProps<T>) {
       </button>
     );
   const sorted = compare === undefined ? items : items.toSorted(compare);
+  const { sorted: column = 0 } = useSearch({ strict: false });
+  const held = useHeldRows(sorted, keyOf, `${column} ${scope}`);
+  const texts = useWords().rows;
   return (
-    <div className="scroll">
+    <div className="scroll" {...(scope === undefined ? {} : held.frame)}>
+      <RowsBar count={held.fresh.length} insert={held.insert} />
       <table className={`table folds ${className}`}>
         <caption className="hidden">{caption}</caption>
         <thead>
@@ -91,11 +100,12 @@ export function Table<T>(props: TableProps<T>) {
           </tr>
         </thead>
         <tbody>
-          {sorted.slice(0, most).map((item) => (
+          {held.rows.slice(0, most).map(({ item, isGone }) => (
             <tr
               key={keyOf(item)}
               {...(selected === undefined ? {} : { 'data-selected': keyOf(item) === selected })}
               {...rowOf?.(item)}
+              {...(isGone ? { className: 'gone', inert: true, 'data-gone': texts.gone } : {})}
             >
               {columns.map((column, at) =>
                 at === 0 ? (

@@ -8,6 +8,8 @@ import type { Alarm } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
+import { RowsBar } from '../../components/rows/rows-bar.tsx';
+import { useHeldRows } from '../../components/rows/use-held-rows.ts';
 import { Empty, spanText } from '../../components/texts.tsx';
 import { lazyPart, useServiceNow, useTitle, useValue, useWords } from '../../components/use.ts';
 import { countText, FailureNotice, Known, usePicture } from '../../components/view.tsx';
@@ -133,6 +135,10 @@ export function AlarmsScreen() {
   });
   const list =
     show === 'closed' ? (closed.data?.alarms ?? []) : open.filter((alarm) => matchesAlarm(alarm, show));
+  const held = useHeldRows(list, (alarm) => alarm.alarmID, show);
+  const urgent = held.fresh.find(
+    ({ alarmState, priority }) => alarmState === 'new' && priority === 'critical',
+  );
   const mayPick = show !== 'closed' && (role === 'operator' || role === 'admin');
   const failure = show === 'closed' && closed.error !== null ? failureText(closed.error, words) : null;
   useTitle(words.alarms.title);
@@ -141,7 +147,7 @@ export function AlarmsScreen() {
       <Head open={open} />
       <Tiles open={open} summary={summary} />
       <div className="split">
-        <section className="card" aria-labelledby="queue-title">
+        <section className="card" aria-labelledby="queue-title" {...held.frame}>
           <header className="wrap">
             <h2 id="queue-title">{words.alarms.queue}</h2>
             <FilterChips filter={show} open={open} closed={summary?.closed} />
@@ -155,7 +161,7 @@ export function AlarmsScreen() {
           </Suspense>
           {failure !== null ? (
             <FailureNotice failure={failure} />
-          ) : list.length === 0 ? (
+          ) : held.rows.length === 0 ? (
             <Known {...(show === 'closed' ? { readMs: closed.dataUpdatedAt } : picture)}>
               <Empty
                 icon="circle-check"
@@ -166,7 +172,19 @@ export function AlarmsScreen() {
             </Known>
           ) : (
             <Queue
-              list={list}
+              rows={held.rows}
+              bar={
+                <RowsBar
+                  count={held.fresh.length}
+                  urgent={urgent && { ...urgent, name: urgent.deviceDisplayName }}
+                  insert={held.insert}
+                />
+              }
+              goneOf={({ alarmID: id }) => {
+                const { states } = words.alarms;
+                const { alarmState = 'closed', owner = '' } = byID.get(id) ?? {};
+                return owner === '' ? states[alarmState] : `${states[alarmState]} · ${owner}`;
+              }}
               role={role}
               selected={alarmID}
               dialogs={dialogs}

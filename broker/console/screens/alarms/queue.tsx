@@ -1,12 +1,13 @@
 // The table of alarms: panic first, then new before taken, then the oldest first, by the clock of the service.
 import { Link } from '@tanstack/react-router';
-import { Suspense } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import type { Alarm } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Age, LongName, momentText, Time, timeText } from '../../components/texts.tsx';
 import { lazyPart, useValue, useWords } from '../../components/use.ts';
 import { session } from '../../service/session.ts';
 import { beganOf, rightsOf } from '../../state/alarm-view.ts';
+import type { HeldRow } from '../../state/held-rows.ts';
 import { withWords } from '../../words/word-set.ts';
 import { AlarmBadge } from '../vehicle/badges.tsx';
 import { AlarmPlace } from './place.tsx';
@@ -17,6 +18,8 @@ const PickAlarm = lazyPart(async () => (await withWords(import('./many.tsx'))).P
 
 interface RowProps {
   readonly alarm: Alarm;
+  /** Why it is no longer in the list; null: it is. */
+  readonly gone: string | null;
   readonly role: string;
   readonly isSelected: boolean;
   /** A detail is open: it is replaced, so that one step back leads to the list. */
@@ -57,7 +60,7 @@ function RowAction({ alarm, role, dialogs }: Pick<RowProps, 'alarm' | 'role' | '
   );
 }
 
-function Row({ alarm, role, isSelected, isOpen, dialogs, many }: RowProps) {
+function Row({ alarm, gone, role, isSelected, isOpen, dialogs, many }: RowProps) {
   const words = useWords();
   const { alarms: texts } = words;
   const isFresh = alarm.alarmState === 'new';
@@ -66,6 +69,7 @@ function Row({ alarm, role, isSelected, isOpen, dialogs, many }: RowProps) {
     isFresh ? 'fresh' : '',
     isFresh && alarm.priority === 'low' ? 'mild' : '',
     alarm.alarmState === 'closed' ? 'stale' : '',
+    gone === null ? '' : 'gone',
   ];
   const detail =
     alarm.alarmState === 'shelved'
@@ -74,7 +78,11 @@ function Row({ alarm, role, isSelected, isOpen, dialogs, many }: RowProps) {
         ? `${(texts.reasons as Readonly<Record<string, string>>)[alarm.closeReason] ?? alarm.closeReason}${alarm.note === '' ? '' : `, ${alarm.note}`}`
         : alarm.note;
   return (
-    <tr className={tone.join(' ').trim()} data-selected={isSelected}>
+    <tr
+      className={tone.join(' ').trim()}
+      data-selected={isSelected}
+      {...(gone === null ? {} : { inert: true, 'data-gone': gone })}
+    >
       <td>
         <div className="row">
           {many === null ? null : (
@@ -128,18 +136,22 @@ function Row({ alarm, role, isSelected, isOpen, dialogs, many }: RowProps) {
 }
 
 interface QueueProps {
-  readonly list: readonly Alarm[];
+  readonly rows: readonly HeldRow<Alarm>[];
+  /** Over the head of the table. */
+  readonly bar: ReactNode;
+  goneOf(alarm: Alarm): string;
   readonly role: string;
   readonly selected: string | null;
   readonly dialogs: Dialogs;
   readonly many: ManyAlarms | null;
 }
 
-export function Queue({ list, role, selected, dialogs, many }: QueueProps) {
+export function Queue({ rows, bar, goneOf, role, selected, dialogs, many }: QueueProps) {
   const { alarms: texts } = useWords();
   const { columns } = texts;
   return (
     <div className="scroll">
+      {bar}
       <table className="table folds queue">
         <caption className="hidden">{texts.caption}</caption>
         <thead>
@@ -162,10 +174,11 @@ export function Queue({ list, role, selected, dialogs, many }: QueueProps) {
           </tr>
         </thead>
         <tbody>
-          {list.map((alarm) => (
+          {rows.map(({ item: alarm, isGone }) => (
             <Row
               key={alarm.alarmID}
               alarm={alarm}
+              gone={isGone ? goneOf(alarm) : null}
               role={role}
               isSelected={alarm.alarmID === selected}
               isOpen={selected !== null}

@@ -7,6 +7,8 @@ import type { Approval, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Badge, Empty, isToday, spanText, Time } from '../../components/texts.tsx';
+import { RowsBar } from '../../components/rows/rows-bar.tsx';
+import { useHeldRows } from '../../components/rows/use-held-rows.ts';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { FailureNotice, Known, useKnowledge } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
@@ -133,20 +135,31 @@ function LimitsCard({ limits }: { readonly limits: Result<'commandLimits'> }) {
 }
 
 function List({
+  requests,
   pending,
   selected,
   limits,
   readMs,
   error,
 }: {
+  readonly requests: readonly Approval[];
   readonly pending: readonly Approval[];
   readonly selected: string | undefined;
   readonly limits: Result<'commandLimits'> | undefined;
   readonly readMs: number;
   readonly error: Error | null;
 }) {
-  const { approvals: texts } = useWords(cutWords);
-  if (pending.length === 0)
+  const words = useWords(cutWords);
+  const { approvals: texts } = words;
+  const fleet = useValue(vehicles);
+  const held = useHeldRows(pending, ({ approvalID }) => approvalID);
+  const goneOf = ({ approvalID, deviceID }: Approval): string => {
+    const now = requests.find((one) => one.approvalID === approvalID);
+    return now === undefined
+      ? words.rows.gone
+      : decidedText(now, fleet.get(deviceID)?.name ?? deviceID, words);
+  };
+  if (held.rows.length === 0)
     return (
       <Known readMs={readMs} error={error}>
         <Empty icon="circle-check" title={texts.empty}>
@@ -154,14 +167,19 @@ function List({
         </Empty>
       </Known>
     );
-  return pending.map((request) => (
-    <ApprovalCard
-      key={request.approvalID}
-      request={request}
-      limits={limits}
-      isSelected={request.approvalID === selected}
-    />
-  ));
+  return (
+    <div className="stack" {...held.frame}>
+      {held.rows.map(({ item, isGone }) => (
+        <div
+          key={item.approvalID}
+          {...(isGone ? { className: 'gone', inert: true, 'data-gone': goneOf(item) } : {})}
+        >
+          <ApprovalCard request={item} limits={limits} isSelected={item.approvalID === selected} />
+        </div>
+      ))}
+      <RowsBar count={held.fresh.length} insert={held.insert} />
+    </div>
+  );
 }
 
 export function ApprovalsScreen() {
@@ -200,6 +218,7 @@ export function ApprovalsScreen() {
         <div className="stack">
           <FailureNotice failure={failure} />
           <List
+            requests={requests ?? []}
             pending={pending}
             selected={request ?? own[0]?.approvalID}
             limits={limits}

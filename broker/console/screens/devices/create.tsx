@@ -53,9 +53,9 @@ export function CreateDevice({ taken }: { readonly taken: readonly string[] | un
       run={() => create(draft, forms.idTaken).finally(readFleetAgain)}
       onDone={() =>
         void navigate({
-          to: '/devices/$deviceID',
+          to: '/vehicle/$deviceID',
           params: { deviceID: draft.id },
-          search: { part: 'enrol' },
+          search: { tab: 'device', part: 'enrol' },
         })
       }
     >

@@ -128,7 +128,7 @@ function List({ rows, readMs }: { readonly rows: readonly DeviceRow[]; readonly 
           {live.shown({ shown: found.length, all: rows.length })}
         </p>
       )}
-      <DeviceTable rows={found} most={most} picks={picks} />
+      <DeviceTable rows={found} most={most} picks={picks} scope={`${link} ${silent.isAsked} ${find}`} />
       <MoreRows
         most={most}
         all={found.length}

@@ -1,15 +1,10 @@
-// The devices, and one of them.
-import { address, screen } from '../../shell/screen.ts';
-import {
-  deviceDialogs,
-  deviceFilters,
-  deviceTabs,
-  listDialogs,
-  settingTables,
-  silences,
-} from '../../state/device-view.ts';
-import { column, epoch, oneOf, picked, text } from '../../state/search.ts';
+// The devices. One of them is a tab of its vehicle's page.
+import { createRoute, redirect } from '@tanstack/react-router';
+import { address, screen, shellRoute } from '../../shell/screen.ts';
+import { deviceFilters, listDialogs, silences } from '../../state/device-view.ts';
+import { column, epoch, oneOf, picked, searchOf, text } from '../../state/search.ts';
 import { withWords } from '../../words/word-set.ts';
+import { devicePart } from '../vehicle/screen.ts';
 
 const list = address(
   '/devices',
@@ -27,12 +22,14 @@ const list = address(
   'DevicesScreen',
 );
 
-const device = address(
-  '/devices/$deviceID',
-  { entry: text, part: oneOf(deviceTabs), open: oneOf(deviceDialogs), table: oneOf(settingTables) },
-  () => withWords(import('./device.tsx')),
-  'DeviceScreen',
-);
+const device = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/devices/$deviceID',
+  validateSearch: searchOf(devicePart),
+  beforeLoad: ({ params, search }) => {
+    throw redirect({ to: '/vehicle/$deviceID', params, search: { ...search, tab: 'device' }, replace: true });
+  },
+});
 
 export const devicesScreen = screen({
   routes: [list, device],

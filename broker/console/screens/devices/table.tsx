@@ -66,7 +66,7 @@ function Name({ row: { id, name, description }, picks }: NameProps) {
         </Checkbox>
       )}
       <div>
-        <Link to="/devices/$deviceID" params={{ deviceID: id }}>
+        <Link to="/vehicle/$deviceID" params={{ deviceID: id }} search={{ tab: 'device' }}>
           {name}
         </Link>
         <span className="note">{name === id ? description : id}</span>
@@ -80,9 +80,11 @@ interface DeviceTableProps {
   /** Rows that are shown. */
   readonly most: number;
   readonly picks: Picks;
+  /** The filter that the reader chose. */
+  readonly scope: string;
 }
 
-export function DeviceTable({ rows, most, picks }: DeviceTableProps) {
+export function DeviceTable({ rows, most, picks, scope }: DeviceTableProps) {
   const { devices: texts, common } = useWords(deviceWords);
   const health = useHealth();
   const { columns } = texts;
@@ -99,6 +101,7 @@ export function DeviceTable({ rows, most, picks }: DeviceTableProps) {
       caption={texts.caption}
       items={rows}
       most={most}
+      scope={scope}
       keyOf={({ id }) => id}
       columns={[
         {

@@ -130,7 +130,7 @@ function List({ device }: { readonly device: Device }) {
   const { devices, paging } = useWords(deviceWords, tabWords);
   const { unreadable: texts } = devices;
   const role = useRole();
-  const { entry } = useSearch({ from: '/shell/devices/$deviceID' });
+  const { entry } = useSearch({ from: '/shell/vehicle/$deviceID' });
   const { deviceID } = device;
   const list = usePages({
     queryKey: ['quarantine', deviceID],
@@ -161,9 +161,9 @@ function List({ device }: { readonly device: Device }) {
             name: texts.number,
             cell: ({ quarantineID }) => (
               <Link
-                to="/devices/$deviceID"
+                to="/vehicle/$deviceID"
                 params={{ deviceID }}
-                search={{ part: 'unreadable', entry: quarantineID }}
+                search={{ tab: 'device', part: 'unreadable', entry: quarantineID }}
                 replace
                 aria-label={texts.content({ number: quarantineID })}
                 {...(quarantineID === entry ? { 'aria-current': true as const } : {})}

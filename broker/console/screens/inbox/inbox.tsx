@@ -7,6 +7,8 @@ import { ruleWords } from '../../../../build/words/rule.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Chips } from '../../components/chips.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
+import { RowsBar } from '../../components/rows/rows-bar.tsx';
+import { useHeldRows } from '../../components/rows/use-held-rows.ts';
 import { Badge, codeText, Empty, iconOf, Time } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { useFailure, View } from '../../components/view.tsx';
@@ -34,10 +36,11 @@ function whatIcon({ kind, statusCode }: Notification): IconName {
 
 interface RowProps {
   readonly notification: Notification;
+  readonly isGone: boolean;
   readonly marks: ReturnType<typeof useMark>;
 }
 
-function Row({ notification, marks }: RowProps) {
+function Row({ notification, isGone, marks }: RowProps) {
   const words = useWords(inboxWords, ruleWords);
   const { inbox: texts } = words;
   const { notificationID, kind, deviceID, deviceDisplayName, late, viewed, alarmID } = notification;
@@ -45,7 +48,11 @@ function Row({ notification, marks }: RowProps) {
   const timestamp = Math.min(notification.timestamp, notification.creationTime);
   const what = whatText(notification, words);
   return (
-    <tr className={viewed ? 'stale' : ''} data-notification={notificationID}>
+    <tr
+      className={isGone ? 'gone' : viewed ? 'stale' : ''}
+      data-notification={notificationID}
+      {...(isGone ? { inert: true, 'data-gone': words.rows.gone } : {})}
+    >
       <th scope="row">
         <span className="row">
           <Icon name={whatIcon(notification)} />
@@ -105,14 +112,18 @@ function Row({ notification, marks }: RowProps) {
 
 interface TableProps {
   readonly rows: readonly Notification[];
+  /** The filter that the reader chose. */
+  readonly scope: string;
   readonly marks: ReturnType<typeof useMark>;
 }
 
-function Table({ rows, marks }: TableProps) {
+function Table({ rows, scope, marks }: TableProps) {
   const { inbox: texts } = useWords(inboxWords);
   const { what, vehicle, when, state } = texts.columns;
+  const held = useHeldRows(rows, ({ notificationID }) => String(notificationID), scope);
   return (
-    <div className="scroll">
+    <div className="scroll" {...held.frame}>
+      <RowsBar count={held.fresh.length} insert={held.insert} />
       <table className="table folds people">
         <caption className="hidden">{texts.caption}</caption>
         <thead>
@@ -126,8 +137,8 @@ function Table({ rows, marks }: TableProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.map((notification) => (
-            <Row key={notification.notificationID} notification={notification} marks={marks} />
+          {held.rows.map(({ item, isGone }) => (
+            <Row key={item.notificationID} notification={item} isGone={isGone} marks={marks} />
           ))}
         </tbody>
       </table>
@@ -209,7 +220,7 @@ export function InboxScreen() {
               ) : null
             }
           >
-            <Table rows={rows ?? []} marks={marks} />
+            <Table rows={rows ?? []} scope={`${show} ${vehicle}`} marks={marks} />
             {inbox.hasOlder ? (
               <div className="card-body">
                 <ActionButton className="button secondary" isOff={inbox.isBusy} onPress={inbox.showOlder}>

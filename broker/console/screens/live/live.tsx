@@ -7,6 +7,8 @@ import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { useZoneName } from '../../components/places/use-zones.ts';
+import { RowsBar } from '../../components/rows/rows-bar.tsx';
+import { useHeldRows } from '../../components/rows/use-held-rows.ts';
 import { useWorstFirst } from '../../components/rows/use-worst-first.ts';
 import { VirtualList } from '../../components/rows/virtual-list.tsx';
 import { Age, amountOf, codeText, Empty } from '../../components/texts.tsx';
@@ -20,12 +22,14 @@ import {
   filters,
   matchesFilter,
   matchesText,
+  noVehicle,
   severityOf,
   stateNameOf,
   stateOf,
   type Vehicle,
 } from '../../state/fleet.ts';
 import { hereOf, hereText, type Place } from '../../state/here.ts';
+import type { HeldRow } from '../../state/held-rows.ts';
 import { parsePlace, placeText } from '../../state/map-place.ts';
 import { without } from '../../state/search.ts';
 import { withWords } from '../../words/word-set.ts';
@@ -96,7 +100,7 @@ function Row({ vehicle, isSelected }: { readonly vehicle: Vehicle; readonly isSe
 function moveFocus(event: KeyboardEvent<HTMLDivElement>): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step === undefined || !(event.target instanceof HTMLElement)) return;
-  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('a.vehicle')].toSorted(
+  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('a.vehicle:not(.gone a)')].toSorted(
     (one, other) =>
       Number(one.closest('li')?.dataset['index']) - Number(other.closest('li')?.dataset['index']),
   );
@@ -108,23 +112,27 @@ function moveFocus(event: KeyboardEvent<HTMLDivElement>): void {
 }
 
 function VehicleList({
-  vehicles,
+  rows,
   selected,
 }: {
-  readonly vehicles: readonly Vehicle[];
+  readonly rows: readonly HeldRow<Vehicle>[];
   readonly selected: string | null;
 }) {
-  const { live } = useWords(mapWords);
+  const { live, rows: texts } = useWords(mapWords);
   // Asked once and not for each row, and rows have no keys here: the list of a large fleet changes four times a second.
   const rowPx = matchMedia('(pointer: coarse), (max-width: 720px)').matches ? 56 : 44;
   return (
     <VirtualList
-      items={vehicles}
+      items={rows}
       rowPx={rowPx}
       frame={{ className: 'list', onKeyDown: moveFocus }}
       label={live.list}
-      keyOf={({ id }) => id}
-      row={(vehicle) => <Row vehicle={vehicle} isSelected={vehicle.id === selected} />}
+      keyOf={({ item }) => item.id}
+      row={({ item, isGone }) => (
+        <div {...(isGone ? { className: 'gone', inert: true, 'data-gone': texts.gone } : {})}>
+          <Row vehicle={item} isSelected={item.id === selected} />
+        </div>
+      )}
     />
   );
 }
@@ -185,6 +193,17 @@ function NothingShown() {
   );
 }
 
+/** The worst vehicle of the list that became critical since its order was held. */
+function urgentOf(vehicles: readonly Vehicle[], held: readonly HeldRow<Vehicle>[] | null) {
+  if (held === null) return undefined;
+  const before = new Map(held.map(({ item }) => [item.id, item.alarm?.priority]));
+  const { alarm, name } =
+    vehicles.find(
+      (one) => one.alarm?.priority === 'critical' && !one.alarm.hasOwner && before.get(one.id) !== 'critical',
+    ) ?? noVehicle;
+  return alarm === null ? undefined : { ...alarm, name };
+}
+
 export function LiveScreen() {
   const words = useWords(mapWords);
   const { live } = words;
@@ -201,7 +220,9 @@ export function LiveScreen() {
     () => ofGroup.filter((one) => matchesFilter(one, filter) && matchesText(one, find)),
     [ofGroup, filter, find],
   );
+  const held = useHeldRows(shown, ({ id }) => id, `${filter} ${find}`);
   const selected = vehicle === null ? undefined : fleet.get(vehicle);
+  const urgent = urgentOf(shown, held.held);
   useTitle(live.title);
   const openHere = useOpenHere();
   const select = (id: string): void => void navigate({ search: (before) => ({ ...before, vehicle: id }) });
@@ -214,7 +235,7 @@ export function LiveScreen() {
   return (
     <main className={selected === undefined ? 'live alone' : 'live'} id="main">
       <h1 className="hidden">{live.title}</h1>
-      <section className="vehicles" aria-labelledby="vehicles-title">
+      <section className="vehicles" aria-labelledby="vehicles-title" {...held.frame}>
         <header>
           <div className="row">
             <h2 id="vehicles-title">{live.vehicles}</h2>
@@ -239,13 +260,14 @@ export function LiveScreen() {
             <GroupFilter />
           </Suspense>
           <FilterChips all={ofGroup} filter={filter} />
+          <RowsBar count={held.fresh.length} urgent={urgent} insert={held.insert} />
         </header>
-        {shown.length === 0 ? (
+        {held.rows.length === 0 ? (
           <Known {...picture} {...(ids === undefined ? { readMs: null, error } : {})}>
             <NothingShown />
           </Known>
         ) : (
-          <VehicleList vehicles={shown} selected={vehicle} />
+          <VehicleList rows={held.rows} selected={vehicle} />
         )}
       </section>
       <MapPane

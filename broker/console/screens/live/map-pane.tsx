@@ -20,19 +20,19 @@ import type { MapPlace } from '../../state/map-place.ts';
 import { trackOf } from '../../state/track.ts';
 import { isInMiles } from '../../words/measures.ts';
 
-// The way of the selected vehicle in the last hour, for the map.
+// The way of the selected vehicle until now, for the map.
 
 const none: Track = [];
 
-/** @param deviceID null: none. */
-function useTrack(deviceID: string | null): Track {
+/** @param deviceID null: none. @param wayS how far back, s. */
+function useTrack(deviceID: string | null, wayS: number): Track {
   const { data } = useQuery({
-    queryKey: ['track', deviceID],
+    queryKey: ['track', deviceID, wayS],
     queryFn: async ({ signal }) => {
       const { eventdata } = await call('deviceDataRange', {
         params: {
           deviceID: deviceID ?? '',
-          startTime: String(Math.floor(Date.now() / 1000) - hourS),
+          startTime: String(Math.floor(Date.now() / 1000) - wayS),
           endTime: '0',
         },
         query: { points: '500', fields: 'timestamp,latitude,longitude,isPositionValid' },
@@ -50,6 +50,9 @@ interface MapPaneProps {
   readonly vehicles: readonly Vehicle[];
   readonly selected: string | null;
   readonly place: MapPlace | null;
+  /** The way of the selected vehicle goes back so far, s. */
+  readonly wayS?: number;
+  readonly hasLegend?: boolean;
   onSelect(deviceID: string): void;
   onSeveral(places: readonly Place[]): void;
   onMove(place: MapPlace): void;
@@ -84,7 +87,7 @@ function Legend({ hasZones }: { readonly hasZones: boolean }) {
 
 export function MapPane(props: MapPaneProps) {
   const { live } = useWords(mapWords);
-  const { vehicles, selected } = props;
+  const { vehicles, selected, wayS = hourS, hasLegend = true } = props;
   const { host, map, isImpossible } = useFleetMap(
     { ...props, isInMiles: isInMiles() },
     live.map,
@@ -92,7 +95,7 @@ export function MapPane(props: MapPaneProps) {
   );
   // A selection that came with the address keeps the place that the address says.
   const wentTo = useRef(props.place === null ? null : selected);
-  const track = useTrack(selected);
+  const track = useTrack(selected, wayS);
   const zones = useZones();
   useEffect(() => map?.showTrack(track), [map, track]);
   useEffect(() => map?.showZones(zones), [map, zones]);
@@ -111,7 +114,7 @@ export function MapPane(props: MapPaneProps) {
         <>
           <div className="map-host" ref={host} dir="ltr" />
           <MapTools map={map} fitText={live.fit} onFit={() => map?.fit()} />
-          <Legend hasZones={zones.length > 0} />
+          {hasLegend ? <Legend hasZones={zones.length > 0} /> : null}
         </>
       )}
     </div>

@@ -114,7 +114,7 @@ function Devices({ group, mayChange }: { readonly group: Group; readonly mayChan
           const name = fleet.get(deviceID)?.name ?? deviceID;
           return (
             <li key={deviceID} className="row">
-              <Link to="/devices/$deviceID" params={{ deviceID }}>
+              <Link to="/vehicle/$deviceID" params={{ deviceID }} search={{ tab: 'device' }}>
                 {name}
               </Link>
               {mayChange ? (

@@ -51,7 +51,7 @@ function Held({ configuration }: { readonly configuration: Configuration }) {
 
 export function DeviceSettings({ device }: { readonly device: Device }) {
   const { settings: texts, zones } = useWords(settingWords, zoneWords);
-  const { table = settingTables[0] } = useSearch({ from: '/shell/devices/$deviceID' });
+  const { table = settingTables[0] } = useSearch({ from: '/shell/vehicle/$deviceID' });
   const { deviceID } = device;
   const { data, error } = useDeviceSettings(deviceID);
   return (

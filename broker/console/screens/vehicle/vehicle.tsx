@@ -1,19 +1,20 @@
 // The page of one vehicle: its head with the live facts and restore, and its tabs. Tab, period and event stand in the address.
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useEffect } from 'react';
+import { type ComponentType, Suspense, useEffect } from 'react';
 import type { Device } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useZoneName } from '../../components/places/use-zones.ts';
 import { CopyLink } from '../../components/patterns/copy-link.tsx';
 import { Age, Badge, Empty, Fact, Loading, Notice } from '../../components/texts.tsx';
-import { useTitle, useValue, useWords } from '../../components/use.ts';
+import { lazyPart, useTitle, useValue, useWords } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
 import { changedDevices, vehicles } from '../../service/live.ts';
 import { mayHave, type Vehicle } from '../../state/fleet.ts';
 import { vehicleOf } from '../../state/fleet-messages.ts';
 import { type VehicleTab, vehicleTabs } from '../../state/vehicle-view.ts';
+import { withWords } from '../../words/word-set.ts';
 import { OrderDialog } from '../cut/cut.tsx';
 import { OpenOrder } from '../cut/open-order.tsx';
 import { UnlockBadge } from '../cut/parts.tsx';
@@ -28,6 +29,9 @@ import { VehicleHealth } from './health.tsx';
 import { VehicleMessages } from './messages.tsx';
 import { VehicleNow } from './now.tsx';
 import { VehicleTrips } from './trips.tsx';
+
+const VehicleMap = lazyPart(async () => (await withWords(import('./vehicle-map.tsx'))).VehicleMap);
+const VehicleDevice = lazyPart(async () => (await withWords(import('../devices/device.tsx'))).VehicleDevice);
 
 function HeroFacts({ vehicle }: { readonly vehicle: Vehicle }) {
   const { vehicle: words } = useWords();
@@ -51,6 +55,7 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
   const restore = useSafeOrder('enginecutoff', vehicle);
   const lock = useSafeOrder('cargoaccess', vehicle);
   const mayCommand = device.authorities['command'] === true;
+  const mayUpdate = device.authorities['update'] === true;
   const hasCargo = mayHave(vehicle, 'cargoaccess');
   return (
     <header className="card hero-card">
@@ -108,25 +113,34 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
         {restore.outcome === null ? null : <div className="hero-wide">{restore.outcome}</div>}
         {lock.outcome === null ? null : <div className="hero-wide">{lock.outcome}</div>}
         <HeroFacts vehicle={vehicle} />
+        {tab === 'now' && vehicle.place !== null ? (
+          <div className="hero-map">
+            <Suspense fallback={null}>
+              <VehicleMap key={vehicle.id} vehicle={vehicle} />
+            </Suspense>
+          </div>
+        ) : null}
       </div>
       <nav className="tabs" aria-label={words.vehicle.tabs.label}>
-        {vehicleTabs.map((one) => (
-          <Link
-            key={one}
-            to="/vehicle/$deviceID"
-            params={{ deviceID: device.deviceID }}
-            search={{ tab: one }}
-            {...(one === tab ? { 'aria-current': 'page' as const } : {})}
-          >
-            {words.vehicle.tabs[one]}
-          </Link>
-        ))}
+        {vehicleTabs
+          .filter((one) => one !== 'device' || mayUpdate || tab === 'device')
+          .map((one) => (
+            <Link
+              key={one}
+              to="/vehicle/$deviceID"
+              params={{ deviceID: device.deviceID }}
+              search={{ tab: one }}
+              {...(one === tab ? { 'aria-current': 'page' as const } : {})}
+            >
+              {words.vehicle.tabs[one]}
+            </Link>
+          ))}
       </nav>
     </header>
   );
 }
 
-const screens: Readonly<Record<VehicleTab, (props: { readonly device: Device }) => ReactNode>> = {
+const screens: Readonly<Record<VehicleTab, ComponentType<{ readonly device: Device }>>> = {
   now: VehicleNow,
   events: VehicleEvents,
   trips: VehicleTrips,
@@ -134,6 +148,7 @@ const screens: Readonly<Record<VehicleTab, (props: { readonly device: Device }) 
   health: VehicleHealth,
   messages: VehicleMessages,
   audit: VehicleAudit,
+  device: VehicleDevice,
 };
 
 export function VehicleScreen() {
@@ -180,7 +195,9 @@ export function VehicleScreen() {
   return (
     <main className="page" id="main">
       <Head vehicle={live ?? vehicleOf(device, undefined)} device={device} />
-      <Tab device={device} />
+      <Suspense fallback={<Loading rows={6} />}>
+        <Tab device={device} />
+      </Suspense>
       <OrderDialog device={device} vehicle={live ?? vehicleOf(device, undefined)} />
       <VehicleShare deviceID={deviceID} name={live?.name ?? deviceID} />
     </main>

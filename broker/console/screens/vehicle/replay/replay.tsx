@@ -6,18 +6,8 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { tabWords } from '../../../../../build/words/tab.ts';
 import { failureText } from '../../../components/failure.ts';
 import { lineOf, Plot, type PlotBand, type PlotCursor } from '../../../components/plot.tsx';
-import {
-  amountOf,
-  Badge,
-  codeText,
-  Empty,
-  Fact,
-  iconOf,
-  Notice,
-  placeText,
-  spanText,
-  Time,
-} from '../../../components/texts.tsx';
+import { amountOf, Badge, codeText, Empty, Fact, iconOf, Notice, spanText, Time } from '../../../components/texts.tsx';
+import { Place } from '../../../components/places/place.tsx';
 import { useValue, useWords } from '../../../components/use.ts';
 import { Known } from '../../../components/view.tsx';
 import { readTrack, type TrackPeriod } from '../../../service/track.ts';
@@ -87,7 +77,7 @@ function Moment({ deviceID, track, occurrences, time }: MomentProps) {
           />
           <Fact
             name={vehicle.position}
-            value={place === null ? null : placeText(place[1], place[0])}
+            value={place === null ? null : <Place latitude={place[1]} longitude={place[0]} />}
             age={age}
           />
         </dl>
