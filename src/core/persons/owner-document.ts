@@ -1,8 +1,9 @@
 // The owner's document: sets of owner keys and the list of persons who may restrict a vehicle. A vehicle pins the first set by its hash and
 // believes what the keys of a set sign; no key of a service counts. Pure. A document that is not exactly of this form is refused.
 //
-// The list names vehicles, not groups: groups are rows of the service, so whoever holds the service could put any vehicle into one.
+// The list names vehicles, not groups: groups are rows of the service, so its operator could put any vehicle into one.
 import { canonicalJson } from '../canonical-json.ts';
+import { base32Of, grouped } from '../crockford.ts';
 import { type FeatureName, featureNames } from '../events/event.ts';
 import { isId } from '../ids.ts';
 import { isCount, isText, type JsonObject } from '../wire/wire-checks.ts';
@@ -226,6 +227,11 @@ export const signedText = (kind: 'set' | 'list', value: OwnerSet | PersonsList):
 /** The id of a set: what a vehicle pins, and what a list names. */
 export function ownerSetID(set: OwnerSet, { sha256 }: Pick<PersonsCrypto, 'sha256'>): string {
   return encodeBase64url(sha256(new TextEncoder().encode(signedText('set', set))));
+}
+
+/** The id of the pinned set in six groups, 120 of its bits: what two persons compare. */
+export function ownerFingerprint(pin: string): string {
+  return grouped(base32Of((decodeBase64url(pin) ?? new Uint8Array()).slice(0, 15)));
 }
 
 /** Keys of the set that signed the text, each once. */
