@@ -9,12 +9,8 @@ import {
   verifyOwnerDocument,
 } from '../../src/core/persons/owner-document.ts';
 import { createVerifyPersons, orderChallenge, type PersonalOrder } from '../../src/core/persons/persons.ts';
-import {
-  assertionLimits,
-  assertionRefusal,
-  decodeBase64url,
-  encodeBase64url,
-} from '../../src/core/persons/webauthn.ts';
+import { assertionRefusal, decodeBase64url, encodeBase64url } from '../../src/core/persons/webauthn.ts';
+import { assertionLimits } from '../../src/core/wire/assertion.ts';
 import {
   type AssertionOptions,
   createAuthenticator,

@@ -160,14 +160,12 @@ export function openOwnerFolder(path: string) {
       void onDisk(`Cannot make ${path}`, () => mkdirSync(path, { recursive: true, mode: 0o700 })),
     /** @throws AppError `conflict` when it is there. */
     addFile: (name: string, value: object): void =>
-      onDisk(`Cannot make ${fileOf(name)}`, () =>
-        writeNew(fileOf(name), `${JSON.stringify(value, null, 2)}\n`),
-      ),
+      onDisk(`Cannot make ${fileOf(name)}`, () => writeNew(fileOf(name), `${JSON.stringify(value)}\n`)),
     replace(name: string, value: object): void {
       const fresh = fileOf(`.${name}.new`);
       onDisk(`Cannot write ${fileOf(name)}`, () => {
         rmSync(fresh, { force: true });
-        writeNew(fresh, `${JSON.stringify(value, null, 2)}\n`);
+        writeNew(fresh, `${JSON.stringify(value)}\n`);
         renameSync(fresh, fileOf(name));
       });
     },

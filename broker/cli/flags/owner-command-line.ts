@@ -24,7 +24,7 @@ vehicle: carry owner.json to them.
 1. owner create          makes keys, prints their paper backup once, and the owner's key that each vehicle pins
 2. owner people FILE     takes passkeys that the console exported and drafts the next list
 3. owner sign            shows what changes, and signs it with --yes; with several keys run it once for each
-4. copy owner.json to the service, or to a vehicle ([owner] file)
+4. copy owner.json to the service, or to a vehicle, beside its agent.toml
 
 With 3 keys of which 2 are needed one may be lost or stolen: rotate to new ones, signed by two of the old.
 owner.json holds no secret. Keep the key files, their passphrases and the paper apart.

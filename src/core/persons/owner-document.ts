@@ -306,9 +306,16 @@ function isNewer({ set, list }: Pick<Owner, 'set' | 'list'>, known: Owner): bool
   return (list?.version ?? 0) > (known.list?.version ?? 0);
 }
 
+/** What a unit checks with. */
+export interface OwnerSource {
+  readonly crypto: PersonsCrypto;
+  /** Text of the document on this machine; null: there is none. */
+  readonly documentText: string | null;
+}
+
 /** The value of a document's text; undefined: too long, or not JSON. */
 export function parseOwnerDocument(text: string): unknown {
-  if (text.length > ownerLimits.documentBytes) return undefined;
+  if (text.trimEnd().length > ownerLimits.documentBytes) return undefined;
   try {
     return JSON.parse(text);
   } catch {

@@ -1,14 +1,9 @@
 // Do the persons whom the owner named agree to this order? The answer is data, and needs nothing but its arguments. Pure.
 import { canonicalJson } from '../canonical-json.ts';
 import type { FeatureName, FeatureState } from '../events/event.ts';
+import { type Assertion, assertionsMost } from '../wire/assertion.ts';
 import { type Person, type PersonsList, personRoles } from './owner-document.ts';
-import {
-  type Assertion,
-  type AssertionRefusal,
-  assertionRefusal,
-  assertionsMost,
-  type PersonsCrypto,
-} from './webauthn.ts';
+import { type AssertionRefusal, assertionRefusal, type PersonsCrypto } from './webauthn.ts';
 
 /** What a person agrees to: one state of one relay of one vehicle, in one boot, once, until it expires. */
 export interface PersonalOrder {

@@ -1,25 +1,7 @@
 // Verification of one WebAuthn assertion (W3C Web Authentication Level 2, section 7.2, steps 7 to 21). Pure: hashes and signatures are a port.
 // The bytes come from a service that may be hostile: each length is bounded before anything is decoded.
-import { isText, parseObject } from '../wire/wire-checks.ts';
-
-/** Members of an AuthenticatorAssertionResponse and the id of its credential, in base64url without padding. */
-export interface Assertion {
-  readonly credential: string;
-  readonly clientData: string;
-  readonly authenticatorData: string;
-  readonly signature: string;
-}
-
-/** Maximum length of each member, in characters. An ES256 signature in DER has at most 72 bytes. */
-export const assertionLimits = {
-  credential: 340,
-  clientData: 1400,
-  authenticatorData: 700,
-  signature: 96,
-} as const satisfies Record<keyof Assertion, number>;
-
-/** Assertions of one order. */
-export const assertionsMost = 4;
+import { type Assertion, decodeAssertion } from '../wire/assertion.ts';
+import { parseObject } from '../wire/wire-checks.ts';
 
 /** The cryptography that persons need; see `src/adapters/persons-crypto.ts`. */
 export interface PersonsCrypto {
@@ -58,17 +40,6 @@ export function decodeBase64url(text: string): Uint8Array | null {
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
   return encodeBase64url(bytes) === text ? bytes : null;
-}
-
-/** Null: not an assertion, or a member is too long. */
-export function decodeAssertion(value: unknown): Assertion | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const { credential, clientData, authenticatorData, signature } = value as Readonly<Record<string, unknown>>;
-  if (!isText(credential, assertionLimits.credential) || !isText(clientData, assertionLimits.clientData))
-    return null;
-  if (!isText(authenticatorData, assertionLimits.authenticatorData)) return null;
-  if (!isText(signature, assertionLimits.signature)) return null;
-  return { credential, clientData, authenticatorData, signature };
 }
 
 /** What an assertion must be for. */

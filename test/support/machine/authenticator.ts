@@ -2,7 +2,7 @@
 // owner's produce. Written from the specification; it shares no code with the verification.
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { canonicalJson } from '../../../src/core/canonical-json.ts';
-import type { Assertion } from '../../../src/core/persons/webauthn.ts';
+import type { Assertion } from '../../../src/core/wire/assertion.ts';
 
 export interface Authenticator {
   readonly credential: string;
