@@ -1,6 +1,8 @@
 // The owner as a module of the vehicle: keeps the owner's document, and refuses each order that restricts the vehicle unless the persons of its
 // list agree to it. It only objects. Restore and lock are never asked about.
 import { Type } from 'typebox';
+import { dateOfNumber, dateText } from '../../../src/core/calendar.ts';
+import { dayMs } from '../../../src/core/durations.ts';
 import {
   type Owner,
   type OwnerSource,
@@ -153,7 +155,7 @@ function linesOf(owner: OwnerStatus | null): readonly StatusLine[] {
         todo: "Compare the key with the owner's, and carry owner.json to the service, or beside agent.toml of this machine.",
       },
     ];
-  const day = new Date(validUntilMs).toISOString().slice(0, 10);
+  const day = dateText(dateOfNumber(Math.floor(validUntilMs / dayMs)));
   return [
     { level: 'ok', name: 'Owner', words: `${fingerprint}; list ${list}, valid until ${day}`, todo: '' },
   ];

@@ -1,4 +1,6 @@
 // A change of the list of persons, and what it means in words: what a person reads before signing. Pure.
+import { dateOfNumber, dateText } from '../../../src/core/calendar.ts';
+import { dayMs } from '../../../src/core/durations.ts';
 import type { FeatureName } from '../../../src/core/events/event.ts';
 import type { Person, PersonsList } from '../../../src/core/persons/owner-document.ts';
 
@@ -60,7 +62,7 @@ const rights: Readonly<Record<string, string>> = {
   unlock: 'may order unlocking of cargo',
   both: 'may order engine cuts and unlocking of cargo',
 };
-const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
+const dayOf = (atMs: number): string => dateText(dateOfNumber(Math.floor(atMs / dayMs)));
 const personText = ({ id, name, role, vehicles, passkeys }: Person): string =>
   `${id} (${name}) ${rights[role] ?? role} of ${vehicles.join(', ') || 'no vehicle'}; passkeys: ${
     passkeys.map(({ credential }) => credential.slice(0, 12)).join(', ') || 'none'
