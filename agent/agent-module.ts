@@ -49,6 +49,8 @@ export interface AgentModule {
   readonly part?: string;
   /** What the vehicle is configured with that only the process knows. */
   setup?(ports: AgentPorts): ModuleConfig;
+  /** Why the doctor switches no relay on that restricts the vehicle; null: nothing speaks against it. */
+  refusesRelayTest?(config: ModuleConfig): string | null;
   readonly downlinks?: readonly Downlink[];
   /** Loads its code, and gives the function that starts to read. Nothing is open before that function runs. */
   load?(config: unknown, ports: AgentPorts): Promise<(dispatch: Dispatch) => Reader>;

@@ -5,6 +5,7 @@ import { diagnosticProcess } from './diagnostic/diagnostic-process.ts';
 import { driverProcess } from './driver/driver-process.ts';
 import { fuelProcess } from './fuel/fuel-process.ts';
 import { messagesProcess } from './messages/messages-process.ts';
+import { ownerProcess } from './owner/owner-process.ts';
 import { sleepProcess } from './sleep/sleep-process.ts';
 import { updateProcess } from './update/update-process.ts';
 
@@ -15,5 +16,6 @@ export const agentModules: readonly AgentModule[] = [
   busProcess,
   driverProcess,
   fuelProcess,
+  ownerProcess,
   sleepProcess,
 ];

@@ -1,4 +1,5 @@
 // The agent's ports. `main.ts` joins the real adapters, tests and the simulator theirs.
+import type { OwnerSource } from '../src/core/persons/owner-document.ts';
 import type { Clock, Entropy, Log, OpenByteLink, OpenMqttLink, Supervisor, Verifier } from '../src/ports.ts';
 import type { SlotFiles, SlotName } from './core/config/config-record.ts';
 import type { HostReading } from './core/kernel/vehicle-types.ts';
@@ -53,6 +54,8 @@ export interface AgentPorts {
   driverStuckMs?(): number;
   /** Codes that restore the engine without a network. */
   readonly serviceCodes?: ServiceCodes;
+  /** Checks of the owner's document and persons; absent: a unit with an owner refuses what restricts it. */
+  readonly owner?: OwnerSource;
   /** Absent: no facts about the machine. */
   readonly host?: HostFacts;
   /** The newest lines of this agent's log, as they were logged; absent: none are kept. */

@@ -18,6 +18,7 @@ const handlers: Handlers = {
   retention: async (flags) => (await import('./cli/upkeep.ts')).runRetentionOnce(flags),
   config: async (flags, action) => (await import('./cli/upkeep.ts')).runConfig(flags, action),
   ca: async (flags, action) => (await import('./cli/ca.ts')).runCa(flags, action),
+  owner: async (flags, action) => (await import('./cli/owner.ts')).runOwner(flags, action),
   backup: async (flags) => (await import('./cli/backup.ts')).runBackup(flags),
   restore: async (flags) => (await import('./cli/backup.ts')).runRestore(flags),
   check: async (flags) => (await import('./cli/backup.ts')).runCheck(flags),

@@ -110,6 +110,12 @@ interface Plan {
   isStopped(): boolean;
 }
 
+/** Of the first module that refuses it. */
+const relayTestRefusal = (config: AgentConfig): string | null =>
+  agentModules
+    .map(({ refusesRelayTest }) => refusesRelayTest?.(config) ?? null)
+    .find((one) => one !== null) ?? null;
+
 async function hardwareChecks(plan: Plan, file: AgentFile, config: AgentConfig): Promise<readonly Check[]> {
   const { flags, io, sightings, isStopped } = plan;
   const { ports } = io;
@@ -129,6 +135,7 @@ async function hardwareChecks(plan: Plan, file: AgentFile, config: AgentConfig):
             config,
             ports,
             withEngine: relayTest === 'enginecutoff',
+            refusal: relayTestRefusal(config),
             ask: io.ask,
             say: io.say,
             isStopped,

@@ -1,6 +1,7 @@
 // `fleetward-agent enrol`: its flags and its output. The work is in `enrolment.ts`. It never shows the secret.
 import type { Argv } from 'yargs';
 import { AppError } from '../../src/core/errors.ts';
+import { ownerFingerprint, ownerPinPattern } from '../../src/core/persons/owner-document.ts';
 import type { Enrolled, EnrolmentOptions } from '../enrolment/enrolment.ts';
 import { text } from './options.ts';
 
@@ -41,6 +42,12 @@ export function withEnrol(parser: Argv, standardConfig: string): Argv {
     .option('certificate', { type: 'boolean', describe: 'Also ask for a client certificate (mutual TLS)' })
     .option('mqtt-url', text('MQTT address; default: as the broker sends it'))
     .option('user', text('As root: the user that the agent runs as (default: fleetward-agent)'))
+    .option(
+      'owner-key',
+      text(
+        "The owner's key, from its owner: cut and unlock then need the owner's persons. Never changed by the service",
+      ),
+    )
     .option('other-device', {
       type: 'boolean',
       describe: 'The configuration belongs to another vehicle, and its outbox was moved away',
@@ -51,6 +58,14 @@ export function withEnrol(parser: Argv, standardConfig: string): Argv {
       'In the yard',
     )
     .epilogue(epilogue);
+}
+
+/** @throws AppError `usage`. */
+function ownerKeyOf(typed: string | null): string | null {
+  if (typed === null || new RegExp(ownerPinPattern).test(typed)) return typed;
+  throw new AppError('usage', '--owner-key is no key of an owner', {
+    hint: 'It has 43 characters, as `fleetward-broker owner show` prints it.',
+  });
 }
 
 /** @param given what the composition root has found out. */
@@ -73,6 +88,7 @@ export function enrolmentOptionsOf(
     secretFile: textOf('secret-file'),
     wantsCertificate: flags['certificate'] === true,
     mqttUrl,
+    ownerKey: ownerKeyOf(textOf('owner-key')),
     isOtherDevice: flags['other-device'] === true,
   };
 }
@@ -95,8 +111,18 @@ interface Report {
  * @param missing why the agent would not start yet; null when it would.
  */
 export function reportEnrolled(enrolled: Enrolled, missing: string | null): Report {
-  const { accountID, deviceID, url, publicKey, configFile, backupFile, files, changes, clockOffsetS } =
-    enrolled;
+  const {
+    accountID,
+    deviceID,
+    url,
+    publicKey,
+    ownerKey,
+    configFile,
+    backupFile,
+    files,
+    changes,
+    clockOffsetS,
+  } = enrolled;
   const diff = changes.flatMap(({ before, after }) => [
     ...(before === null ? [] : [`- ${before}`]),
     `+ ${after}`,
@@ -105,6 +131,9 @@ export function reportEnrolled(enrolled: Enrolled, missing: string | null): Repo
   const lines = [
     `this unit is ${accountID}/${deviceID} and connects to ${url}`,
     `broker's public key, pinned: ${publicKey}`,
+    ...(ownerKey === null
+      ? []
+      : [`owner's key, pinned: ${ownerFingerprint(ownerKey)}: compare these six groups with the owner`]),
     `written: ${made.join(', ')}`,
     changes.length === 0 ? `${configFile}: nothing to change` : `${configFile}:`,
     ...diff.map((line) => `  ${line}`),

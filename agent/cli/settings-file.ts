@@ -1,6 +1,7 @@
 // Shared by all commands: the settings with their origins, and the files that they name. A secret or private key that
 // others can read is never accepted.
 import { readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { readConfigFile } from '../../src/adapters/config-file.ts';
 import { readVersion } from '../../src/adapters/version.ts';
 import { type Config, loadConfig, readEnvironment } from '../../src/config.ts';
@@ -80,6 +81,15 @@ export function readCertificates({ broker }: AgentFile): Omit<AgentSecrets, 'sec
 /** The contents of all files that the settings name. @throws AppError `config`. */
 function readSecrets(file: AgentFile): AgentSecrets {
   return { secret: readSecret(file.broker.secretFile), ...readCertificates(file) };
+}
+
+/** The owner's document beside the configuration; null: there is none, or it cannot be read. Its signatures are checked by the vehicle. */
+export function readOwnerDocument(flags: Flags): string | null {
+  try {
+    return readFileSync(join(dirname(String(flags['config'])), 'owner.json'), 'utf8');
+  } catch {
+    return null;
+  }
 }
 
 /** The settings of `--config`, with where each comes from. @throws AppError `config`. */

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { holdSqlite, openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createLog } from '../../src/adapters/log.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
+import { personsCrypto } from '../../src/adapters/persons-crypto.ts';
 import { endSoon, untilStopped } from '../../src/adapters/program.ts';
 import { createVerifier } from '../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
@@ -29,7 +30,7 @@ import { createLogRing } from '../log-ring.ts';
 import { createLagMeter, type LagMeter } from '../loop-lag.ts';
 import { openOutbox } from '../outbox.ts';
 import type { Updater } from '../ports.ts';
-import { type Flags, loadSettings, readAgentConfig } from './settings-file.ts';
+import { type Flags, loadSettings, readAgentConfig, readOwnerDocument } from './settings-file.ts';
 
 const networkOf = (path: string | undefined) =>
   path === undefined ? {} : { network: () => readNetworkFile(path) };
@@ -99,6 +100,7 @@ export async function start(flags: Flags): Promise<void> {
     host: createHostFacts(dirname(file.storage.path)),
     recentLog: recent.text,
     serviceCodes: serviceCodesOfSecret(config.broker.secret, config),
+    owner: { crypto: personsCrypto, documentText: readOwnerDocument(flags) },
     openOutbox: (boot, bootMonoMs) =>
       openOutbox({
         path: file.storage.path,

@@ -37,6 +37,8 @@ export interface RelayTestOptions {
   readonly ports: DoctorPorts;
   /** The engine cut-off was named on the command line. */
   readonly withEngine: boolean;
+  /** Why relays that restrict are not tested; null: nothing speaks against it. */
+  readonly refusal: string | null;
   /** Shows a text and returns what was typed within two minutes; '' without a terminal. */
   ask(question: string): Promise<string>;
   say(line: string): void;
@@ -242,6 +244,7 @@ export function relayTestCheck(options: RelayTestOptions): Check {
     endsItself: true,
     async run() {
       const { loopback } = config.profile;
+      if (options.refusal !== null) return [skipped(`no relay was switched: ${options.refusal}`)];
       if (names.length === 0 && loopback === undefined)
         return [
           skipped('no relay to test', 'The engine cut-off is tested by --relay-test enginecutoff only.'),

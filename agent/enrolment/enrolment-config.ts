@@ -20,6 +20,7 @@ export function enrolledSettings(
   grant: Pick<EnrolmentGrant, 'accountID' | 'deviceID' | 'publicKey'>,
   url: string,
   files: EnrolledFiles,
+  ownerKey: string | null,
 ): readonly Setting[] {
   const broker = { url, publicKey: grant.publicKey, ...files };
   return [
@@ -28,6 +29,7 @@ export function enrolledSettings(
     ...Object.entries(broker).flatMap(([key, value]) =>
       value === null ? [] : [{ table: 'broker', key, value }],
     ),
+    ...(ownerKey === null ? [] : [{ table: 'owner', key: 'key', value: ownerKey }]),
   ];
 }
 
@@ -136,6 +138,7 @@ export interface KnownConfig {
   readonly deviceID: string | null;
   readonly url: string | null;
   readonly secretFile: string | null;
+  readonly ownerKey: string | null;
 }
 
 /** @throws AppError `config` when it is no TOML. */
@@ -150,5 +153,6 @@ export function readKnown(path: string, text: string | null): KnownConfig {
     deviceID: textAt('device', 'id'),
     url: textAt('broker', 'url'),
     secretFile: textAt('broker', 'secretFile'),
+    ownerKey: textAt('owner', 'key'),
   };
 }

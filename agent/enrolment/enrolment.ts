@@ -61,6 +61,8 @@ export interface EnrolmentOptions {
   readonly mqttUrl: string | null;
   /** The configuration may become that of another device. */
   readonly isOtherDevice: boolean;
+  /** The owner's key to pin; null: as configured. The service is never asked for it. */
+  readonly ownerKey: string | null;
   /** True when the broker was reached at this very machine. */
   readonly isLocalBroker: boolean;
 }
@@ -71,6 +73,8 @@ export interface Enrolled {
   readonly url: string;
   readonly publicKey: string;
   readonly configFile: string;
+  /** Null: no owner's key is pinned. */
+  readonly ownerKey: string | null;
   /** Null when the file was new or nothing had to be changed. */
   readonly backupFile: string | null;
   readonly files: EnrolledFiles;
@@ -100,6 +104,14 @@ interface EnrolmentPlan {
   readonly configText: string | null;
 }
 
+/** The owner's key is changed by a rotation that the owner signed, and by hand; never by an enrolment. @throws AppError `config`. */
+function needSameOwner({ configFile, ownerKey }: EnrolmentOptions, { ownerKey: pinned }: KnownConfig): void {
+  if (ownerKey === null || pinned === null || ownerKey === pinned) return;
+  throw new AppError('config', `${configFile} pins another owner's key`, {
+    hint: 'Compare the key with its owner. Only the installer replaces it: change [owner] key in the file. Nothing was sent.',
+  });
+}
+
 /** Where everything goes; tried before the code is used up. @throws AppError `config` or `storage`. */
 function enrolmentPlanOf({ files }: EnrolmentPorts, options: EnrolmentOptions): EnrolmentPlan {
   const configText = files.read(options.configFile);
@@ -109,7 +121,12 @@ function enrolmentPlanOf({ files }: EnrolmentPorts, options: EnrolmentOptions): 
   // With other values than will come: whether the file can be changed does not hang on them.
   const rehearsal = { accountID: 'a', deviceID: 'a', publicKey: 'a' };
   const none = { secretFile, caFile: 'a', certFile: null, keyFile: null };
-  changeConfig(options.configFile, configText, enrolledSettings(rehearsal, 'mqtt://a', none));
+  changeConfig(
+    options.configFile,
+    configText,
+    enrolledSettings(rehearsal, 'mqtt://a', none, options.ownerKey),
+  );
+  needSameOwner(options, known);
   for (const path of [secretFile, options.configFile]) files.prepare(path);
   return { secretFile, attemptFile, known, configText };
 }
@@ -276,7 +293,11 @@ function plan(received: Received, options: EnrolmentOptions, place: EnrolmentPla
     certFile: grant.certificate === null ? null : `${folder}client-cert.pem`,
     keyFile: attempt.certificateKey === null ? null : `${folder}client-key.pem`,
   };
-  const change = changeConfig(options.configFile, place.configText, enrolledSettings(grant, url, files));
+  const change = changeConfig(
+    options.configFile,
+    place.configText,
+    enrolledSettings(grant, url, files, options.ownerKey),
+  );
   return { url, files, change };
 }
 
@@ -329,6 +350,7 @@ export async function enrol(ports: EnrolmentPorts, options: EnrolmentOptions): P
     deviceID,
     url,
     publicKey,
+    ownerKey: options.ownerKey ?? place.known.ownerKey,
     configFile,
     backupFile,
     files,

@@ -18,10 +18,10 @@ import {
   openAuthority,
   passphraseOf,
 } from './ca-authority.ts';
-import type { CaAction } from './ca-command-line.ts';
 import { certifyDevice, listRecorded, revokeCertificates } from './ca-records.ts';
 import { renewCertificates } from './ca-renewal.ts';
 import type { Flags } from './command-line.ts';
+import type { CaAction } from './flags/ca-command-line.ts';
 import { configOf, print } from './program.ts';
 
 async function init(flags: Flags): Promise<void> {

@@ -5,7 +5,8 @@ import { hideBin } from 'yargs/helpers';
 import { settingsOf } from '../../src/config.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { brokerSchema } from '../config/broker-config.ts';
-import { type CaAction, caCommands } from './ca-command-line.ts';
+import { type CaAction, caCommands } from './flags/ca-command-line.ts';
+import { type OwnerAction, ownerCommands } from './flags/owner-command-line.ts';
 
 /** What is done with accounts that are there. */
 export type AccountAction =
@@ -35,6 +36,7 @@ export interface Handlers {
   readonly retention: (flags: Flags) => Promise<void>;
   readonly config: (flags: Flags, action: 'check' | 'show') => Promise<void>;
   readonly ca: (flags: Flags, action: CaAction) => Promise<void>;
+  readonly owner: (flags: Flags, action: OwnerAction) => Promise<void>;
   readonly backup: (flags: Flags) => Promise<void>;
   readonly restore: (flags: Flags) => Promise<void>;
   readonly check: (flags: Flags) => Promise<void>;
@@ -367,6 +369,9 @@ export function createCommandLine(handlers: Handlers, version: string, columns =
     .command('config', 'Check or show the configuration', (parser) => configCommands(parser, handlers))
     .command('ca', 'Certificates for TLS: of listeners, of vehicles, and their authority', (parser) =>
       caCommands(parser, { withJson: (more) => withJson(more, true), run: handlers.ca }),
+    )
+    .command('owner', 'Owner keys, and the persons who may order cuts; without the service', (parser) =>
+      ownerCommands(parser, handlers.owner),
     );
   return safekeepingCommands(commandLine, handlers)
     .completion('completion', 'Print the completion script for bash or zsh')
@@ -382,7 +387,7 @@ export function createCommandLine(handlers: Handlers, version: string, columns =
     )
     .demandCommand(
       1,
-      'Name a command: start, account, admin-token, device, quarantine, audit, retention, config, backup, restore or check',
+      'Name a command: start, account, admin-token, device, quarantine, audit, retention, config, ca, owner, backup, restore or check',
     )
     .strict()
     .version(version)

@@ -89,6 +89,7 @@ const wishIn = (changes: Partial<EnrolmentOptions> = {}): EnrolmentOptions => ({
   wantsCertificate: false,
   mqttUrl: null,
   isOtherDevice: false,
+  ownerKey: null,
   isLocalBroker: false,
   ...changes,
 });

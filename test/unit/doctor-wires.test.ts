@@ -139,6 +139,7 @@ describe('the relay test of the doctor', () => {
     if (isFaulty) board.setFaults({ repeatsBits: true });
     const { relays: _, ...profile } = config.profile;
     const check = relayTestCheck({
+      refusal: null,
       config: { ...config, profile: { ...profile, relays: {} } },
       ports,
       withEngine: false,
@@ -173,6 +174,7 @@ describe('the relay test where nothing shows a position', () => {
     const said: string[] = [];
     let isStopped = false;
     const check = relayTestCheck({
+      refusal: null,
       config,
       ports,
       withEngine: true,

@@ -173,6 +173,7 @@ describe('the wait of the relay test', () => {
     };
     let isStopped = false;
     const check = relayTestCheck({
+      refusal: null,
       config,
       ports,
       withEngine: false,

@@ -12,7 +12,7 @@ const grant = {
   publicKey: 'aGVsbG8gaGVsbG8gaGVsbG8gaGVsbG8gaGVsbG8gaGU=',
 };
 const files = { secretFile: '/etc/f/secret', caFile: null, certFile: null, keyFile: null };
-const settings = enrolledSettings(grant, 'mqtts://new:8883', files);
+const settings = enrolledSettings(grant, 'mqtts://new:8883', files, null);
 const change = (text: string | null) => changeConfig('agent.toml', text, settings);
 
 const installers = `# Truck 17, wired by Ann on a rainy day

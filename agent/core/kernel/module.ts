@@ -6,6 +6,7 @@ import type { TSchema } from 'typebox';
 import type { AttributeValue, FleetEvent, InputName } from '../../../src/core/events/event.ts';
 import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import type { Settings } from '../../../src/core/settings/settings.ts';
+import type { CommandBody } from '../../../src/core/wire/wire.ts';
 import type { AlarmsState } from '../alarms/alarms.ts';
 import type { AnalogName, BoardProfile } from '../board/board-profile.ts';
 import type { BoardReportState } from '../board/board-report.ts';
@@ -191,6 +192,11 @@ export interface VehicleModule {
   eventAttributes?(state: VehicleState): Attributes | null;
   /** Veto of a relay change now; null: none. A module can only object: it never proves rest. */
   veto?(state: VehicleState, atMs: number): NonNullable<Evidence['bus']> | null;
+  /**
+   * Why an order away from the safe state is refused; null: nothing speaks against it. A module can only object.
+   * @param body null: a cause on the vehicle itself orders it. @param latestUtcMs null: unknown.
+   */
+  objection?(state: VehicleState, body: CommandBody | null, latestUtcMs: number | null): string | null;
   /** Why the machine must not be suspended now; null: it may be. */
   wakefulness?(state: VehicleState): string | null;
   /** Its members of the status document. @param nowMs monotonic. */

@@ -11,13 +11,7 @@ import { recordLoopbackOrder, recordLoopbackOutput } from '../board/loopback.ts'
 import type { CommandEffect, CommandStep } from '../protection/command-draft.ts';
 import { type LocalRequest, localPrefix } from '../protection/command-intake.ts';
 import { adoptRelay } from '../protection/command-record.ts';
-import {
-  type CommandInput,
-  changeOf,
-  recordReadBack,
-  stepCommands,
-  wantsWarning,
-} from '../protection/commands.ts';
+import { type CommandInput, changeOf, recordReadBack, wantsWarning } from '../protection/commands.ts';
 import { judge } from '../protection/interlock.ts';
 import {
   type RelayEffect,
@@ -29,6 +23,7 @@ import {
 import { recordWarningOrder, recordWarningRead, stepWarning } from '../protection/warning.ts';
 import { offerIssuedTime } from '../timekeeping.ts';
 import { loopbackOrder, putLoopback } from './vehicle-loopback.ts';
+import { stepOrder } from './vehicle-objection.ts';
 import { handleBoardOutputs } from './vehicle-sensing.ts';
 import { commitNow, evidenceOf, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 
@@ -61,7 +56,7 @@ function perform(context: StepContext, task: Task): Tasks {
     case 'relayResult':
       return handleResult(context, task);
     case 'command':
-      return adoptCommandStep(context, stepCommands(context.state.commands, task.input, evidenceOf(context)));
+      return adoptCommandStep(context, stepOrder(context, task.input));
     case 'readBack':
       return handleReadBack(context, task.known);
     case 'supervise':
@@ -372,9 +367,8 @@ export function handleCommand(context: StepContext, body: CommandBody, receipt: 
 }
 
 /**
- * A request made on the vehicle itself: by a geozone, a timer, or a person at the vehicle (`service`). It goes
- * through the same record, interlock and events as a command of the broker; its id is unique by boot and number. An
- * automatic cut needs `[protection] zoneCuts`, is prevent-start in every mode, and never blocks a person's command.
+ * A request made on the vehicle itself: by a geozone, or a person at the vehicle (`service`). It goes through the same record, interlock and
+ * events as a command of the broker. An automatic cut needs `zoneCuts`, is prevent-start in every mode, and never blocks a person's command.
  */
 export function requestLocal(
   context: StepContext,

@@ -21,6 +21,15 @@ export interface EnvelopeInput {
   readonly body: CommandBody;
   readonly fitted: readonly FeatureName[];
   readonly boot: string;
+  /** Why it is refused; absent: no module objects. */
+  readonly objection?: string;
+}
+
+/** Drops the restrictions that wait. */
+export interface LocalDrop {
+  readonly kind: 'local';
+  /** The reason. */
+  readonly dropped: string;
 }
 
 /** The vehicle crossed a border: withdraws commands that wait because it was on the other side. */
@@ -40,9 +49,11 @@ export interface LocalRequest {
   /** Side of the geozone border on which the vehicle is. */
   readonly side?: ZoneSide;
   readonly fitted: readonly FeatureName[];
+  /** Why it is refused; absent: no module objects. */
+  readonly objection?: string;
 }
 
-export type LocalInput = LocalRequest | LocalCrossing;
+export type LocalInput = LocalRequest | LocalCrossing | LocalDrop;
 
 /** Prefix of the ids of local commands. */
 export const localPrefix = 'local-';
@@ -183,7 +194,7 @@ function sayAgain(draft: Draft, command: ActiveCommand): boolean {
 
 /** Accepts a verified envelope. A replay changes nothing; its answer is the state of the command. */
 export function acceptEnvelope(draft: Draft, input: EnvelopeInput, evidence: Evidence): void {
-  const { body, fitted, boot } = input;
+  const { body, fitted, boot, objection } = input;
   const { record } = draft.state;
   const command: ActiveCommand = {
     commandID: body.commandID,
@@ -206,6 +217,7 @@ export function acceptEnvelope(draft: Draft, input: EnvelopeInput, evidence: Evi
   if (sayAgain(draft, command)) return;
   if (!fitted.includes(body.feature))
     return report(draft, command, 'refused', { atMs, reason: 'not fitted' });
+  if (objection !== undefined) return report(draft, command, 'refused', { atMs, reason: objection });
   if (isExpired(command, evidence, draft.state.ends)) {
     report(draft, command, 'expired', { atMs, reason: 'expired on arrival' });
     return dropOlder(draft, command.feature, atMs);
@@ -255,6 +267,7 @@ function refusalOf(draft: Draft, input: LocalRequest, evidence: Evidence): strin
   const { active, next, confirmed } = draft.state.record;
   if (!fitted.includes(feature)) return 'not fitted';
   if (!isPermitted(draft, input)) return 'not permitted on this vehicle';
+  if (input.objection !== undefined) return input.objection;
   if (!isAutomatic({ source })) return null;
   const isPersons = (command: ActiveCommand | undefined): boolean =>
     command !== undefined && !isAutomatic(command);
@@ -281,6 +294,7 @@ function isPointless(draft: Draft, { feature, state, source }: LocalRequest): bo
 export function acceptLocal(draft: Draft, input: LocalInput, evidence: Evidence): void {
   const atMs = evidence.trustedUtcMs ?? 0;
   if ('crossed' in input) return withdrawCrossed(draft, input.crossed, atMs);
+  if ('dropped' in input) return dropWaiting(draft, { to: 'cancelled', atMs, reason: input.dropped });
   const { commandID, feature, state, source, reason, side } = input;
   const isSafe = isSafeState(feature, state);
   const refusal = refusalOf(draft, input, evidence);
@@ -308,4 +322,8 @@ function withdrawCrossed(draft: Draft, crossed: ZoneSide, atMs: number): void {
     side !== undefined && side.id === crossed.id && side.to !== crossed.to;
   const reason = `the vehicle is ${crossed.to} of geozone ${crossed.id} again`;
   for (const feature of featureNames) giveUp(draft, feature, isBeyond, { to: 'cancelled', atMs, reason });
+}
+
+function dropWaiting(draft: Draft, end: Parameters<typeof giveUp>[3]): void {
+  for (const feature of featureNames) giveUp(draft, feature, () => true, end);
 }

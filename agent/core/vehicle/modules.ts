@@ -8,6 +8,7 @@ import { fuelModule } from '../fuel/fuel-module.ts';
 import type { VehicleModule } from '../kernel/module.ts';
 import { messagesModule } from '../messages/messages-module.ts';
 import { modemModule } from '../modem/modem-module.ts';
+import { ownerModule } from '../owner/owner-module.ts';
 import { sleepModule } from '../sleep/sleep-module.ts';
 import { updateModule } from '../update/update-module.ts';
 import { zonesModule } from '../zones/zones-module.ts';
@@ -22,5 +23,6 @@ export const modules: readonly VehicleModule[] = [
   driverModule,
   fuelModule,
   modemModule,
+  ownerModule,
   sleepModule,
 ];

@@ -1,8 +1,7 @@
 // The one-time code that an installer types to enrol a vehicle: six groups of Crockford's base32. A public part names the code, 80 bits are secret,
 // and two characters detect typing errors before anything is sent. Pure. A code with one or two wrong characters must never be accepted or corrected.
 
-/** Crockford's base32: no I, L, O (read as 1 and 0) and no U. The index of a character is its value. */
-const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+import { crockford as alphabet, readTyped } from '../crockford.ts';
 
 /** Characters of each part: 30 bits that name the code, 80 secret bits, 10 check bits. */
 const lengths = { codeID: 6, secret: 16, check: 2, group: 4 } as const;
@@ -70,11 +69,7 @@ export type ParsedCode =
  * ones always; it misses one in 1024 of the other errors.
  */
 export function parseEnrolmentCode(text: string): ParsedCode {
-  const plain = text
-    .replace(/[\s\p{Pd}]/gu, '')
-    .toUpperCase()
-    .replace(/[IL]/g, '1')
-    .replace(/O/g, '0');
+  const plain = readTyped(text);
   const characters = Array.from(plain);
   const wrongAt = characters.findIndex((character) => !alphabet.includes(character));
   if (wrongAt !== -1) {

@@ -7,6 +7,7 @@ import { decodeProtobuf } from '../events/event-protobuf.ts';
 import { isShortBoot } from '../events/event-protobuf-fields.ts';
 import type { Decoded } from '../events/rejected-events.ts';
 import { type WitnessStates, witnessesFrom } from '../verdict/witness.ts';
+import { type Assertion, assertionsMost, decodeAssertion } from './assertion.ts';
 import type { ConfigPart } from './config-message.ts';
 import type { RequestBody } from './device-request.ts';
 import { isCount, isIdText, isText, type JsonObject, parseObject } from './wire-checks.ts';
@@ -93,6 +94,16 @@ export interface CommandBody {
   readonly issuer: string;
   /** True withdraws the command with this id if it has not been executed. */
   readonly cancel: boolean;
+  /** Of persons who agree to this order; absent: none. */
+  readonly assertions?: readonly Assertion[];
+}
+
+/** The owner's document on its way to a unit, which believes the owner's signatures in it, not the broker's. */
+export interface OwnerBody {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly boot: string;
+  readonly document: unknown;
 }
 
 /** The release for a unit to install. The broker does not fetch it. */
@@ -134,6 +145,7 @@ export const signedTypes = {
   message: 'fleetward-message-1',
   config: 'fleetward-config-1',
   request: 'fleetward-request-1',
+  owner: 'fleetward-owner-1',
 } as const;
 
 /** Maximum length of a message to a vehicle, in characters. */
@@ -143,7 +155,16 @@ const sha256Pattern = /^[0-9a-f]{64}$/;
 
 /** JSON bytes of a message that has no other encoding. */
 export function encodeJsonMessage(
-  message: Hello | Welcome | Ack | CommandBody | FirmwareBody | MessageBody | ConfigPart | RequestBody,
+  message:
+    | Hello
+    | Welcome
+    | Ack
+    | CommandBody
+    | FirmwareBody
+    | MessageBody
+    | ConfigPart
+    | RequestBody
+    | OwnerBody,
 ): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(message));
 }
@@ -209,6 +230,13 @@ export function decodeAck(payload: Uint8Array): Ack | null {
   return { boot, upTo, ranges: pairs };
 }
 
+/** Assertions that are no assertions are left out: they must not keep a restore from being carried out. */
+function assertionsIn(value: unknown): Pick<CommandBody, 'assertions'> {
+  if (!Array.isArray(value) || value.length > assertionsMost) return {};
+  const assertions = value.map(decodeAssertion).filter((one) => one !== null);
+  return assertions.length === 0 ? {} : { assertions };
+}
+
 /** Null: the (verified) payload is not a command. */
 export function decodeCommand(payload: Uint8Array): CommandBody | null {
   const value = parseObject(payload);
@@ -235,7 +263,15 @@ export function decodeCommand(payload: Uint8Array): CommandBody | null {
     reason,
     issuer,
     cancel,
+    ...assertionsIn(value['assertions']),
   };
+}
+
+/** Null: the (verified) payload carries no document. The document itself is not checked here. */
+export function decodeOwnerMessage(payload: Uint8Array): OwnerBody | null {
+  const { accountID, deviceID, boot, document } = parseObject(payload) ?? {};
+  if (!isIdText(accountID) || !isIdText(deviceID) || !isIdText(boot)) return null;
+  return { accountID, deviceID, boot, document };
 }
 
 function firmwareContent({ version, url, sha256 }: JsonObject): FirmwareContent | null {

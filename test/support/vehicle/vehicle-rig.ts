@@ -24,6 +24,7 @@ import { createBoard } from '../../../simulator/hardware/board.ts';
 import { type BoardName, fittedOverrides, type WiringName } from '../../../simulator/hardware/board-maps.ts';
 import type { RelayChange } from '../../../simulator/hardware/contacts.ts';
 import { createGnss } from '../../../simulator/hardware/gnss.ts';
+import { personsCrypto } from '../../../src/adapters/persons-crypto.ts';
 import type { FleetEvent } from '../../../src/core/events/event.ts';
 import { statusText } from '../../../src/core/events/status-codes.ts';
 import { type Settings, standardSettings } from '../../../src/core/settings/settings.ts';
@@ -53,6 +54,8 @@ export interface RigOptions {
   readonly fuelSender?: LlsConfig;
   /** The receiver smooths its speed with this time constant, ms; not unless given. */
   readonly smoothMs?: number;
+  /** Its owner; none unless given. Documents come by `dispatch`. */
+  readonly owner?: { readonly pin: string; readonly documentText: string | null };
   /** When its machine is suspended; never unless given. */
   readonly sleep?: SleepConfig;
   /** Tables of settings beside the standard ones. */
@@ -119,6 +122,7 @@ export async function createVehicleRig({
   driverReader,
   fuelSender,
   smoothMs = 0,
+  owner,
   sleep,
   settings,
   onLog,
@@ -239,6 +243,12 @@ export async function createVehicleRig({
       ...(driverReader === undefined ? {} : { driverReader }),
       ...(fuelSender === undefined ? {} : { fuelSender }),
       ...(sleep === undefined ? {} : { sleep }),
+      ...(owner === undefined
+        ? {}
+        : {
+            owner: { pin: owner.pin },
+            ownerSource: { crypto: personsCrypto, documentText: owner.documentText },
+          }),
       ...(updateSetup === undefined ? {} : { updateSetup }),
       broker: { keepaliveS: 240 },
       gnssSilenceMs: 5000,
