@@ -2,7 +2,7 @@
 import { lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import type { SharePageTexts } from '../../../build/words/sharePage/en.ts';
 import { distanceM } from '../../../src/core/geo/geo.ts';
-import { formatNumber, formatTime } from '../../../src/core/words/format.ts';
+import { formatTime } from '../../../src/core/words/format.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { useNearText } from '../components/places/use-near-text.ts';
 import type { SharedPosition, ShareEnd, ShareState } from '../state/shares/shared-view.ts';

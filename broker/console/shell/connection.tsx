@@ -2,8 +2,8 @@
 import { Notice, spanText, timeText } from '../components/texts.tsx';
 import { useNow, useValue, useWords } from '../components/use.ts';
 import { connection } from '../service/live.ts';
-import { measures } from '../words/measures.ts';
 import { isEnded } from '../service/session.ts';
+import { measures } from '../words/measures.ts';
 
 export function useConnectionText(): string {
   const words = useWords();

@@ -6,7 +6,7 @@ import { useWords } from '../components/use.ts';
 import { call } from '../service/call.ts';
 import { useRole } from '../service/role.ts';
 import { bestOf } from '../state/shell/palette.ts';
-import { zoneName } from '../state/zones/zone-view.ts';
+import { zoneName } from '../state/zones/zone-name.ts';
 
 /** Of each kind. */
 const findsMost = 5;

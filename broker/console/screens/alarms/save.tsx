@@ -17,7 +17,8 @@ import { readAlarms } from '../../service/reading/alarm-pages.ts';
 import { saveFile } from '../../service/save-file.ts';
 import type { AlarmFilter } from '../../state/alarm-view.ts';
 import { compareAlarms } from '../../state/fleet-messages.ts';
-import { dateOf } from '../../state/reports/report-view.ts';
+import { dateOf } from '../../state/reports/report-dates.ts';
+import { shownZone } from '../../words/measures.ts';
 import { tableWordsOf } from '../reports/cell.tsx';
 
 type Saving =
@@ -53,7 +54,7 @@ function useSaving(show: AlarmFilter) {
         nameOf: (deviceID: string) => names.get(deviceID) || deviceID,
       } as const;
       const csv = csvOfReport(table, tableWordsOf(words), separator);
-      const name = `alarms_${show}_${dateOf(sinceMs / 1000)}.csv`;
+      const name = `alarms_${show}_${dateOf(sinceMs / 1000, shownZone())}.csv`;
       saveFile(name, new Blob([csv], { type: 'text/csv;charset=utf-8' }));
       setSaving({ state: 'saved', count: alarms.length });
     } catch (error) {

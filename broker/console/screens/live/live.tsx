@@ -28,8 +28,8 @@ import {
   stateOf,
   type Vehicle,
 } from '../../state/fleet.ts';
-import { hereOf, hereText, type Place } from '../../state/here.ts';
 import type { HeldRow } from '../../state/held-rows.ts';
+import { hereOf, hereText, type Place } from '../../state/here.ts';
 import { parsePlace, placeText } from '../../state/map-place.ts';
 import { without } from '../../state/search.ts';
 import { withWords } from '../../words/word-set.ts';

@@ -10,8 +10,8 @@ import { columnOfSort, columnsOf, firstSort } from '../../../../src/core/reports
 import { type NameOf, sortRows } from '../../../../src/core/reports/rows.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { Empty, Loading, momentText, Notice, timeText } from '../../components/texts.tsx';
 import { CopyLink } from '../../components/patterns/copy-link.tsx';
+import { Empty, Loading, momentText, Notice, timeText } from '../../components/texts.tsx';
 import { useTitle, useValue, useWords } from '../../components/use.ts';
 import { Known, useFailure } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';

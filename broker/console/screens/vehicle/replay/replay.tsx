@@ -5,9 +5,19 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { tabWords } from '../../../../../build/words/tab.ts';
 import { failureText } from '../../../components/failure.ts';
-import { lineOf, Plot, type PlotBand, type PlotCursor } from '../../../components/plot.tsx';
-import { amountOf, Badge, codeText, Empty, Fact, iconOf, Notice, spanText, Time } from '../../../components/texts.tsx';
 import { Place } from '../../../components/places/place.tsx';
+import { lineOf, Plot, type PlotBand, type PlotCursor } from '../../../components/plot.tsx';
+import {
+  amountOf,
+  Badge,
+  codeText,
+  Empty,
+  Fact,
+  iconOf,
+  Notice,
+  spanText,
+  Time,
+} from '../../../components/texts.tsx';
 import { useValue, useWords } from '../../../components/use.ts';
 import { Known } from '../../../components/view.tsx';
 import { readTrack, type TrackPeriod } from '../../../service/track.ts';
