@@ -19,7 +19,7 @@ describe('the held order of a list', () => {
     ['keeps the place of a row that is gone', 'abc', 'ca', 'ab-c', ''],
     ['counts rows that came, and shows none of them', 'abc', 'xaybc', 'abc', 'xy'],
     ['keeps rows of a list that is empty now', 'ab', '', 'a-b-', ''],
-  ])('%s', (_title, held, now, shown, fresh) => {
+  ] as const)('%s', (...[, held, now, shown, fresh]) => {
     const rows = held === null ? null : heldList(null, items(held), keyOf).rows;
     const list = heldList(rows, items(now), keyOf);
     expect([textOf(list.rows), list.fresh.map(keyOf).join('')]).toEqual([shown, fresh]);

@@ -118,6 +118,29 @@ function FilterChips({
 
 const closedMost = '200';
 
+/** The rows of the queue in the order that is held, and what is said of those that came and went. */
+function useHeldAlarms(list: readonly Alarm[], show: AlarmFilter) {
+  const { states } = useWords().alarms;
+  const byID = useValue(alarms);
+  const { rows, fresh, insert, frame } = useHeldRows(list, ({ alarmID }) => alarmID, show);
+  const urgent = fresh.find(({ alarmState, priority }) => alarmState === 'new' && priority === 'critical');
+  return {
+    rows,
+    frame,
+    bar: (
+      <RowsBar
+        count={fresh.length}
+        urgent={urgent && { ...urgent, name: urgent.deviceDisplayName }}
+        insert={insert}
+      />
+    ),
+    goneOf({ alarmID }: Alarm): string {
+      const { alarmState = 'closed', owner = '' } = byID.get(alarmID) ?? {};
+      return owner === '' ? states[alarmState] : `${states[alarmState]} · ${owner}`;
+    },
+  };
+}
+
 export function AlarmsScreen() {
   const words = useWords();
   const { show = 'open', alarm: alarmID = null } = useSearch({ from: '/shell/alarms' });
@@ -135,10 +158,7 @@ export function AlarmsScreen() {
   });
   const list =
     show === 'closed' ? (closed.data?.alarms ?? []) : open.filter((alarm) => matchesAlarm(alarm, show));
-  const held = useHeldRows(list, (alarm) => alarm.alarmID, show);
-  const urgent = held.fresh.find(
-    ({ alarmState, priority }) => alarmState === 'new' && priority === 'critical',
-  );
+  const { frame, ...held } = useHeldAlarms(list, show);
   const mayPick = show !== 'closed' && (role === 'operator' || role === 'admin');
   const failure = show === 'closed' && closed.error !== null ? failureText(closed.error, words) : null;
   useTitle(words.alarms.title);
@@ -147,7 +167,7 @@ export function AlarmsScreen() {
       <Head open={open} />
       <Tiles open={open} summary={summary} />
       <div className="split">
-        <section className="card" aria-labelledby="queue-title" {...held.frame}>
+        <section className="card" aria-labelledby="queue-title" {...frame}>
           <header className="wrap">
             <h2 id="queue-title">{words.alarms.queue}</h2>
             <FilterChips filter={show} open={open} closed={summary?.closed} />
@@ -171,25 +191,7 @@ export function AlarmsScreen() {
               </Empty>
             </Known>
           ) : (
-            <Queue
-              rows={held.rows}
-              bar={
-                <RowsBar
-                  count={held.fresh.length}
-                  urgent={urgent && { ...urgent, name: urgent.deviceDisplayName }}
-                  insert={held.insert}
-                />
-              }
-              goneOf={({ alarmID: id }) => {
-                const { states } = words.alarms;
-                const { alarmState = 'closed', owner = '' } = byID.get(id) ?? {};
-                return owner === '' ? states[alarmState] : `${states[alarmState]} · ${owner}`;
-              }}
-              role={role}
-              selected={alarmID}
-              dialogs={dialogs}
-              many={mayPick ? many : null}
-            />
+            <Queue {...held} role={role} selected={alarmID} dialogs={dialogs} many={mayPick ? many : null} />
           )}
         </section>
         <AlarmDetail

@@ -193,6 +193,14 @@ function NothingShown() {
   );
 }
 
+function Here({ among }: { readonly among: readonly Vehicle[] }) {
+  return (
+    <Suspense fallback={null}>
+      <HereList among={among} />
+    </Suspense>
+  );
+}
+
 /** The worst vehicle of the list that became critical since its order was held. */
 function urgentOf(vehicles: readonly Vehicle[], held: readonly HeldRow<Vehicle>[] | null) {
   if (held === null) return undefined;
@@ -280,11 +288,7 @@ export function LiveScreen() {
           void navigate({ search: (before) => ({ ...before, at: placeText(place) }), replace: true })
         }
       />
-      {readMs === null || here === undefined ? null : (
-        <Suspense>
-          <HereList among={shown} />
-        </Suspense>
-      )}
+      {readMs === null || here === undefined ? null : <Here among={shown} />}
       {selected !== undefined ? (
         <VehiclePanel vehicle={selected} />
       ) : vehicle !== null && readMs !== null ? (

@@ -49,13 +49,34 @@ function HeroFacts({ vehicle }: { readonly vehicle: Vehicle }) {
   );
 }
 
+function TabLinks({ device, tab }: { readonly device: Device; readonly tab: VehicleTab }) {
+  const words = useWords();
+  const mayUpdate = device.authorities['update'] === true;
+  return (
+    <nav className="tabs" aria-label={words.vehicle.tabs.label}>
+      {vehicleTabs
+        .filter((one) => one !== 'device' || mayUpdate || tab === 'device')
+        .map((one) => (
+          <Link
+            key={one}
+            to="/vehicle/$deviceID"
+            params={{ deviceID: device.deviceID }}
+            search={{ tab: one }}
+            {...(one === tab ? { 'aria-current': 'page' as const } : {})}
+          >
+            {words.vehicle.tabs[one]}
+          </Link>
+        ))}
+    </nav>
+  );
+}
+
 function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device: Device }) {
   const words = useWords();
   const { tab = 'now' } = useSearch({ from: '/shell/vehicle/$deviceID' });
   const restore = useSafeOrder('enginecutoff', vehicle);
   const lock = useSafeOrder('cargoaccess', vehicle);
   const mayCommand = device.authorities['command'] === true;
-  const mayUpdate = device.authorities['update'] === true;
   const hasCargo = mayHave(vehicle, 'cargoaccess');
   return (
     <header className="card hero-card">
@@ -121,21 +142,7 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
           </div>
         ) : null}
       </div>
-      <nav className="tabs" aria-label={words.vehicle.tabs.label}>
-        {vehicleTabs
-          .filter((one) => one !== 'device' || mayUpdate || tab === 'device')
-          .map((one) => (
-            <Link
-              key={one}
-              to="/vehicle/$deviceID"
-              params={{ deviceID: device.deviceID }}
-              search={{ tab: one }}
-              {...(one === tab ? { 'aria-current': 'page' as const } : {})}
-            >
-              {words.vehicle.tabs[one]}
-            </Link>
-          ))}
-      </nav>
+      <TabLinks device={device} tab={tab} />
     </header>
   );
 }
