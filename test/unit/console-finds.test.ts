@@ -4,6 +4,10 @@ import { lengthsFrom } from '../../broker/console/state/alarms/shelving.ts';
 import { bestOf, isSameName, typedOrder } from '../../broker/console/state/shell/palette.ts';
 import { allWords } from '../support/http/console-words.ts';
 
+interface Finds {
+  readonly palette: { readonly verbs: Readonly<Record<'cut' | 'restore' | 'unlock' | 'lock', string>> };
+}
+
 const cut = { relay: 'enginecutoff', isSafe: false };
 const restore = { relay: 'enginecutoff', isSafe: true };
 const unlock = { relay: 'cargoaccess', isSafe: false };
@@ -29,7 +33,8 @@ describe('the palette', () => {
     ['ar', 'افتح van-03', { ...unlock, name: 'van-03' }],
   ] as const)('in %s reads "%s" as the order that it names', async (language, text, order) => {
     const { find } = await allWords(language);
-    expect(typedOrder(text, find.palette.verbs)).toEqual(order);
+    const { palette } = find as Finds;
+    expect(typedOrder(text, palette.verbs)).toEqual(order);
   });
 
   it('puts the best fit first, and keeps the order of those that fit alike', () => {
