@@ -186,11 +186,9 @@ export function MapTools({ map, fitText = null, onFit = () => undefined }: MapTo
             <Button className="button square" aria-label={fitText} onPress={onFit}>
               <Icon name="maximize" />
             </Button>
-            <Suspense>
-              <BaseMapMenu shown={shown} />
-            </Suspense>
           </>
         )}
+        <Suspense>{fitText === null ? null : <BaseMapMenu shown={shown} />}</Suspense>
       </div>
       <BaseMapNotice shown={shown} />
       <MapCredit shown={shown} />
