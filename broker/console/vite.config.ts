@@ -80,12 +80,6 @@ export default defineConfig({
     rolldownOptions: {
       // The pages beside the console have none of its shell.
       input: ['index.html', 'share.html', 'operator.html'].map((name) => join(import.meta.dirname, name)),
-      output: {
-        codeSplitting: {
-          // Checkbox and dialogs share it: with what it imports, all of the first load, it is no file of its own, which costs 500 bytes.
-          groups: [{ name: 'base', test: /visually-hidden[\\/]VisuallyHidden\.mjs$/ }],
-        },
-      },
       onLog(level, log, handler) {
         // Marks for servers, which mean nothing here.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE' && log.code !== 'PLUGIN_TIMINGS') handler(level, log);

@@ -30,9 +30,7 @@ import { useManyAlarms } from './use-many-alarms.ts';
 // Loaded behind the alarms, which come first.
 const ManyAlarmsResult = lazyPart(async () => (await withWords(import('./many.tsx'))).ManyAlarmsResult);
 const PickedAlarms = lazyPart(async () => (await withWords(import('./many.tsx'))).PickedAlarms);
-const ManyAlarmsDialogs = lazyPart(
-  async () => (await withWords(import('./many-dialogs.tsx'))).ManyAlarmsDialogs,
-);
+const ManyAlarmsDialogs = lazyPart(async () => (await withWords(import('./many.tsx'))).ManyAlarmsDialogs);
 const SaveAlarms = lazyPart(async () => (await withWords(import('./save.tsx'))).SaveAlarms);
 const AlarmDialogs = lazyPart(async () => (await withWords(import('./dialogs.tsx'))).AlarmDialogs);
 
@@ -209,7 +207,7 @@ export function AlarmsScreen() {
       </div>
       <Suspense fallback={null}>
         {dialogs.opened === null ? null : <AlarmDialogs dialogs={dialogs} />}
-        {many.opened === null ? null : <ManyAlarmsDialogs many={many} role={role} />}
+        <ManyAlarmsDialogs many={many} role={role} />
       </Suspense>
     </main>
   );

@@ -48,7 +48,7 @@ interface DialogProps {
   readonly role: string;
 }
 
-function AssignDialog({ many, alarms, role }: DialogProps) {
+export function AssignDialog({ many, alarms, role }: DialogProps) {
   const { many: words, alarms: one } = useWords(manyWords);
   const { alarms: texts } = words;
   const owners = useOwners(role);
@@ -90,7 +90,7 @@ function AssignDialog({ many, alarms, role }: DialogProps) {
   );
 }
 
-function CloseDialog({ many, alarms }: Omit<DialogProps, 'role'>) {
+export function CloseDialog({ many, alarms }: Omit<DialogProps, 'role'>) {
   const {
     alarmDialogs: texts,
     alarms: { reasons },
@@ -131,11 +131,4 @@ function CloseDialog({ many, alarms }: Omit<DialogProps, 'role'>) {
       />
     </FormDialog>
   );
-}
-
-export function ManyAlarmsDialogs({ many, role }: { readonly many: ManyAlarms; readonly role: string }) {
-  const { opened } = many;
-  if (opened === null) return null;
-  if (opened.kind === 'close') return <CloseDialog many={many} alarms={opened.alarms} />;
-  return <AssignDialog many={many} alarms={opened.alarms} role={role} />;
 }

@@ -10,6 +10,7 @@ import { useFailure } from '../../components/view.tsx';
 import { session } from '../../service/session.ts';
 import { rightsOf } from '../../state/alarm-view.ts';
 import { pickedMost } from '../../state/device-view.ts';
+import { AssignDialog, CloseDialog } from './many-dialogs.tsx';
 import type { ManyAlarms } from './use-many-alarms.ts';
 
 export function PickAlarm({ alarm, many }: { readonly alarm: Alarm; readonly many: ManyAlarms }) {
@@ -137,4 +138,11 @@ export function ManyAlarmsResult({ many }: { readonly many: ManyAlarms }) {
       </div>
     </section>
   );
+}
+
+export function ManyAlarmsDialogs({ many, role }: { readonly many: ManyAlarms; readonly role: string }) {
+  const { opened } = many;
+  if (opened === null) return null;
+  if (opened.kind === 'close') return <CloseDialog many={many} alarms={opened.alarms} />;
+  return <AssignDialog many={many} alarms={opened.alarms} role={role} />;
 }
