@@ -36,7 +36,7 @@ describe('an amount', () => {
     ['uk', 'm', 500, { shown: 500, unit: 'm' }],
     ['us', 'litres', 3.785411784, { shown: 1, unit: 'gallons' }],
     ['uk', 'litres', 40, { shown: 40, unit: 'litres' }],
-  ] as const)('in %s of %s %d is %d %s', (system, quantity, stored, shown, unit) => {
+  ] as const)('in %s of %s %d is %j', (system, quantity, stored, { shown, unit }) => {
     expect(shownValue(stored, quantity, system)).toBeCloseTo(shown, 4);
     expect(unitOf(quantity, system)).toBe(unit);
   });
@@ -140,7 +140,7 @@ describe('a time', () => {
     ['en', { clock: '12', zone: 'America/New_York' }, noon, '8:00 AM'],
     ['ar-u-nu-latn', { clock: '24', zone: 'UTC' }, midnight, '00:05'],
     ['ar-u-nu-latn', { clock: '12', zone: 'UTC' }, noon, '12:00 م'],
-  ] as const)('in %s with %s hours of %s is %s: %s', (locale, clock, zone, at, text) => {
+  ] as const)('in %s by %j is %s: %s', (locale, choice, at, text) => {
     expect(formatTime(at, locale, 'hour', choice).replaceAll(/\s/g, ' ')).toBe(text);
   });
 
