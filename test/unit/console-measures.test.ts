@@ -140,7 +140,7 @@ describe('a time', () => {
     ['en', { clock: '12', zone: 'America/New_York' }, noon, '8:00 AM'],
     ['ar-u-nu-latn', { clock: '24', zone: 'UTC' }, midnight, '00:05'],
     ['ar-u-nu-latn', { clock: '12', zone: 'UTC' }, noon, '12:00 م'],
-  ] as const)('in %s with %j of %s is %s', (locale, choice, at, text) => {
+  ] as const)('in %s by %j is %s: %s', (locale, choice, at, text) => {
     expect(formatTime(at, locale, 'hour', choice).replaceAll(/\s/g, ' ')).toBe(text);
   });
 
