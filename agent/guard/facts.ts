@@ -1,9 +1,9 @@
 // What the relay guard knows: facts as readers read them, and orders as they were verified. Pure; `README.md` defines each. Times are monotonic ms
 // unless named otherwise. After a start nothing is known. A value that was not sent is absent; null: it was read and means nothing.
 import { type FeatureName, featureNames } from '../../src/core/events/event.ts';
-import { type Order, type OrderOrigin, type OrderProof, type OrderSetup, verifyOrder } from './order.ts';
+import { type Arrival, type Order, type OrderProof, type OrderSetup, verifyOrder } from './order.ts';
 
-export const guardLimits = {
+export const limits = {
   /** Largest ages that count: request for an input; fix and reading of the bus; analog engine speed; read-back of the warning output. */
   inputMs: 600,
   fixMs: 2000,
@@ -51,7 +51,6 @@ export interface GuardSetup extends OrderSetup {
 
 type InputName = 'ignition' | 'motion';
 interface Facts {
-  /** A step of the program. */
   readonly step: unknown;
   /** Raw bits. `askedMs`: when the last request that was answered was sent. */
   readonly inputs: { readonly askedMs: number | null } & { readonly [Name in InputName]?: boolean | null };
@@ -67,55 +66,50 @@ interface Facts {
   readonly clock: { readonly utcMs: number; readonly isSigned: boolean };
   /** What geozones of the signed configuration ask for, as `grantOf` writes it. */
   readonly grants: { readonly grants: readonly string[] };
-  readonly order: { readonly proof: OrderProof; readonly origin: OrderOrigin };
+  readonly order: { readonly proof: OrderProof } & Arrival;
 }
 
 type Fact<Kind extends keyof Facts> = { readonly kind: Kind; readonly atMs: number } & Facts[Kind];
 export type GuardFact = { [Kind in keyof Facts]: Fact<Kind> }[keyof Facts];
 
 const never = Number.NEGATIVE_INFINITY;
-const unread = { isActive: null as boolean | null, askedMs: never };
 const unseen = {
   /** Last step, and end of the last hold-up; the first step ends one. */
   stepMs: never,
   heldUpMs: never,
-  ignition: unread,
-  motion: unread,
+  ignition: { isActive: null as boolean | null, askedMs: never },
+  motion: { isActive: null as boolean | null, askedMs: never },
   /** Known samples of the motion input, and active ones among them: the newest, and the first of its row without a gap. */
   readMs: never,
   readSinceMs: never,
   activeMs: never,
   activeSinceMs: never,
-  /** Newest RMC; `kmh` null: no fix, or without a speed. */
+  /** Newest RMC; `kmh` null: no fix, or without a speed. `fastMs`: when the receiver last showed more than `movingKmh`. */
   fix: { kmh: null as number | null, atMs: never },
-  /** When the receiver last showed more than `movingKmh`. */
   fastMs: never,
   rpm: { value: null as number | null, atMs: never },
   bus: { kmh: null as number | null, rpm: null as number | null, atMs: never },
   /** The warning output sounds since then; infinite: it does not, or is unknown. */
   warning: { sinceMs: Number.POSITIVE_INFINITY, atMs: never },
-  /** As read, since when, and when it was last seen to close. */
   relays: {} as Partial<Record<FeatureName, { isOn: boolean; sinceMs: number; closedMs: readonly number[] }>>,
   orders: {} as Partial<Record<FeatureName, Order>>,
   /** Highest number of a verified envelope; one that is not higher is used. */
   counter: 0,
   grants: [] as readonly string[],
-  /** Unknown: no time is later. */
   clock: { utcMs: Number.MAX_VALUE, atMs: 0, isSigned: false },
 };
 export type GuardState = Readonly<typeof unseen>;
-/** After a start nothing is known. */
 export const createGuard = (): GuardState => unseen;
 
 function afterStep(state: GuardState, { atMs }: Fact<'step'>): GuardState {
   const gapMs = atMs - state.stepMs;
-  if (gapMs < guardLimits.stepMs) return state;
-  return { ...state, stepMs: atMs, heldUpMs: gapMs > guardLimits.gapMs ? atMs : state.heldUpMs };
+  if (gapMs < limits.stepMs) return state;
+  return { ...state, stepMs: atMs, heldUpMs: gapMs > limits.gapMs ? atMs : state.heldUpMs };
 }
 
 /** A gap between samples ends their row. */
 function afterMotion(state: GuardState, isActive: boolean, atMs: number): GuardState {
-  const isGap = (lastMs: number): boolean => atMs - lastMs > guardLimits.pulseMs;
+  const isGap = (lastMs: number): boolean => atMs - lastMs > limits.pulseMs;
   const readSinceMs = isGap(state.readMs) ? atMs : state.readSinceMs;
   const activeSinceMs = isGap(state.activeMs) ? atMs : state.activeSinceMs;
   return { ...state, readMs: atMs, readSinceMs, ...(isActive ? { activeMs: atMs, activeSinceMs } : {}) };
@@ -134,8 +128,7 @@ function afterInputs(setup: GuardSetup, state: GuardState, fact: Fact<'inputs'>)
 }
 
 function afterSpeed(state: GuardState, { of, kmh, isFix, atMs }: Fact<'speed'>): GuardState {
-  const isFast = isFix !== null && kmh !== null && kmh > guardLimits.movingKmh;
-  // VTG proves nothing.
+  const isFast = isFix !== null && kmh !== null && kmh > limits.movingKmh;
   const fix = of === 'RMC' ? { kmh: isFix === true ? kmh : null, atMs } : state.fix;
   return { ...state, fix, fastMs: isFast ? atMs : state.fastMs };
 }
@@ -155,13 +148,13 @@ function afterRelays(state: GuardState, fact: Fact<'relays'>): GuardState {
     if (isOn === null) continue;
     const before = next.relays[feature];
     const closing = isOn && before?.isOn === false ? [atMs] : [];
-    const closedMs = [...(before?.closedMs ?? []), ...closing].slice(-guardLimits.perHour);
+    const closedMs = [...(before?.closedMs ?? []), ...closing].slice(-limits.perHour);
     const seen = { isOn, sinceMs: before?.isOn === isOn ? before.sinceMs : atMs, closedMs };
     next = { ...next, relays: { ...next.relays, [feature]: seen } };
     const order = next.orders[feature];
     // A lock that opened and closed is not opened again by the same order.
     if (feature === 'cargoaccess' && !isOn && before?.isOn === true) next = withOrder(next, feature);
-    else if (order !== undefined && isOn && atMs - seen.sinceMs >= guardLimits.carriedMs)
+    else if (order !== undefined && isOn && atMs - seen.sinceMs >= limits.carriedMs)
       next = withOrder(next, feature, { ...order, isCarried: true });
   }
   return next;

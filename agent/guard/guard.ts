@@ -1,29 +1,17 @@
 // The relay guard: asked at every write to the board, and the only maker of the permit that a write needs. Pure. It believes no conclusion of another
 // module; the interlock's verdict is one more condition. A write that cannot close a restrictive relay passes unread.
 import type { FeatureName } from '../../src/core/events/event.ts';
-import {
-  type GuardedRelay,
-  type GuardSetup,
-  type GuardState,
-  guardLimits as limits,
-  withOrder,
-} from './facts.ts';
+import { type GuardedRelay, type GuardSetup, type GuardState, limits, withOrder } from './facts.ts';
 import { isGranted } from './order.ts';
 
+type Numbers = { readonly [Name in 'address' | 'first' | 'value']?: number };
+type Bits = { readonly on?: boolean; readonly values?: readonly (boolean | number)[] };
 /** A frame to the board, by the names of `ModbusRequest`. Coils and registers are two address spaces. */
-export interface LineRequest {
-  readonly kind: string;
-  readonly unit: number;
-  readonly address?: number;
-  readonly first?: number;
-  readonly on?: boolean;
-  readonly value?: number;
-  readonly values?: readonly (boolean | number)[];
-}
+export type LineRequest = { readonly kind: string; readonly unit: number } & Numbers & Bits;
 
 /** Proof that the guard was asked about a request. No other file makes one (`test/unit/guard-place.test.ts`). */
 export class Permit<Request extends LineRequest = LineRequest> {
-  readonly #isMade = true;
+  protected readonly isMade = true;
   readonly request: Request;
   constructor(request: Request) {
     this.request = request;
@@ -40,14 +28,14 @@ interface Asked<Request extends LineRequest = LineRequest> {
 /** Restrictive relays that a request writes, and whether it may close one. */
 function touchedBy({ relays }: GuardSetup, { kind, unit, first, address, on, value, values }: LineRequest) {
   const isRegister = kind.startsWith('writeRegister');
-  const from = first ?? address ?? 0;
   const all = values ?? [on ?? value ?? true];
   const written = (relay: GuardedRelay): readonly (boolean | number)[] =>
     kind.startsWith('read') || relay.unit !== unit || (relay.off !== null) !== isRegister
       ? []
-      : all.filter((_value, at) => relay.addresses.includes(from + at));
-  const mayClose = relays.some((relay) => written(relay).some((one) => one !== (relay.off ?? false)));
-  return { hit: relays.filter((relay) => written(relay).length > 0).map(({ feature }) => feature), mayClose };
+      : all.filter((_value, at) => relay.addresses.includes((first ?? address ?? 0) + at));
+  const hit = relays.filter((relay) => written(relay).length > 0);
+  const mayClose = hit.some((relay) => written(relay).some((one) => one !== (relay.off ?? false)));
+  return { hit: hit.map(({ feature }) => feature), mayClose };
 }
 
 /** Conditions on closing a relay, in the order of the answer. All must hold. `README.md` defines each. */

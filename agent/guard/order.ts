@@ -8,31 +8,33 @@ export type OrderProof =
   /** Envelope of the broker as it came: a JSON Web Signature by the pinned key. */
   | { readonly kind: 'broker'; readonly token: string }
   /** Crossing of the border of a geozone; the signed configuration must ask for it. `untilMs`: end of its life, UTC. */
-  | {
-      readonly kind: 'zone';
-      readonly feature: FeatureName;
-      readonly zoneID: string;
-      readonly to: 'inside' | 'outside';
-      readonly untilMs: number;
-    }
+  | ({ readonly kind: 'zone'; readonly untilMs: number } & Grant)
   /** A person at the unit typed the consent at this monotonic time, ms; only in the doctor. */
   | { readonly kind: 'attended'; readonly feature: FeatureName; readonly agreedMs: number };
 
-/** `waiting`, `carried`: the command record kept it over a restart; it is to be carried out, or it was. */
-export type OrderOrigin = 'new' | 'waiting' | 'carried';
+interface Grant {
+  readonly feature: FeatureName;
+  readonly zoneID: string;
+  readonly to: 'inside' | 'outside';
+}
+
+export interface Arrival {
+  /** `waiting`, `carried`: the command record kept it over a restart; it is to be carried out, or it was. */
+  readonly origin: 'new' | 'waiting' | 'carried';
+  readonly atMs: number;
+}
 
 export interface Order {
   readonly kind: OrderProof['kind'];
   readonly id: string;
   readonly feature: FeatureName;
   readonly state: FeatureState | 'cancel';
-  /** Strictly increasing number of an envelope; of others infinite. */
   readonly counter: number;
   /** Monotonic end of its life, counted from its arrival in this run, ms. */
   readonly endMs: number;
   /** End of its life by UTC if it was kept over a restart, ms; else infinite. */
   readonly untilUtcMs: number;
-  /** Its relay was read closed for `guardLimits.carriedMs`. */
+  /** Its relay was read closed for `limits.carriedMs`. */
   readonly isCarried: boolean;
 }
 
@@ -46,19 +48,13 @@ export interface OrderSetup {
   readonly zoneCuts: boolean;
 }
 
-/** Life of an order of a geozone, and of a typed consent, ms. */
 const lives = { zone: 86_400_000, attended: 125_000 } as const;
 
 /** What a geozone asks for, as one text. */
-export const grantOf = (of: Pick<OrderProof & { kind: 'zone' }, 'feature' | 'zoneID' | 'to'>): string =>
-  `${of.feature} ${of.to} ${of.zoneID}`;
+export const grantOf = ({ feature, zoneID, to }: Grant): string => `${feature} ${to} ${zoneID}`;
 
 /** The order of a proof; null: the proof does not hold. What a geozone asks for is compared at each write (`isGranted`). */
-export function verifyOrder(
-  proof: OrderProof,
-  setup: OrderSetup,
-  { origin, atMs }: { readonly origin: OrderOrigin; readonly atMs: number },
-): Order | null {
+export function verifyOrder(proof: OrderProof, setup: OrderSetup, { origin, atMs }: Arrival): Order | null {
   const { kind } = proof;
   const byUtc = (ms: number): number => (origin === 'new' ? Number.POSITIVE_INFINITY : ms);
   const isCarried = origin === 'carried';
