@@ -16,7 +16,7 @@ async function say(line) {
 if (values.seed === undefined) {
   const answer = module.createLineGuard();
   for await (const line of createInterface({ input: process.stdin })) {
-    const said = answer(line);
+    const said = answer(JSON.parse(line));
     if (said !== null) await say(said);
   }
 } else for (const line of module.randomLines(values.seed, Number(values.steps ?? 1000))) await say(line);

@@ -108,19 +108,19 @@ export function askGuard<Request extends LineRequest>(
 ): Answer<Request> {
   const { request } = asked;
   const { hit, mayClose } = touchedBy(setup, request);
-  if (!mayClose) {
-    // A safe write uses up an order that was carried out.
-    const used = hit.filter((name) => state.orders[name]?.isCarried === true);
-    const after = used.reduce((next, name) => withOrder(next, name), state);
-    return { state: after, permit: new Permit(request), feature: null, refusals: [] };
-  }
-  const [feature = null] = hit;
+  const [feature = null] = mayClose ? hit : [];
   try {
-    if (feature === null || hit.length > 1) throw new Error('one frame for several relays');
+    if (feature === null) {
+      // A safe write uses up an order that was carried out.
+      const used = hit.filter((name) => state.orders[name]?.isCarried === true);
+      const after = used.reduce((next, name) => withOrder(next, name), state);
+      return { state: after, permit: new Permit(request), feature, refusals: [] };
+    }
+    if (hit.length > 1) throw new Error('one frame for several relays');
     const held = Object.entries(conditionsOf(setup, state, feature, asked));
     const refusals = held.filter(([, isMet]) => !isMet).map(([name]) => name as Refusal);
     return { state, permit: refusals.length === 0 ? new Permit(request) : null, feature, refusals };
   } catch {
-    return { state, permit: null, feature, refusals: ['fault'] };
+    return { state, permit: mayClose ? null : new Permit(request), feature, refusals: ['fault'] };
   }
 }

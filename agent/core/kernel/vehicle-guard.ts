@@ -4,13 +4,7 @@ import { type FeatureName, featureNames } from '../../../src/core/events/event.t
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import { isAllowed, type Verdict } from '../../../src/core/verdict/verdict.ts';
-import {
-  createGuard,
-  type GuardFact,
-  type GuardSetup,
-  type GuardState,
-  recordFact,
-} from '../../guard/facts.ts';
+import { createGuard, type GuardFact, type GuardSetup, recordFact } from '../../guard/facts.ts';
 import { askGuard, type Permit, type Refusal } from '../../guard/guard.ts';
 import { grantOf, type OrderProof } from '../../guard/order.ts';
 import type { BoardProfile } from '../board/board-profile.ts';

@@ -12,7 +12,11 @@ export const plainVerifier = {
 };
 
 export interface SetupLine {
-  readonly setup: Omit<GuardSetup, 'verifier' | 'warningMs'> & { readonly warningMs: number | null };
+  readonly setup: Omit<GuardSetup, 'verifier' | 'warningMs'> & {
+    readonly warningMs: number | null;
+    /** False: no key of a broker is pinned. */
+    readonly hasKey?: boolean;
+  };
 }
 interface AskLine {
   readonly ask: {
@@ -21,39 +25,39 @@ interface AskLine {
     readonly isAllowed: boolean | 'throw';
   };
 }
-type Line = SetupLine | AskLine | { readonly fact: GuardFact };
+export type Line = SetupLine | AskLine | { readonly fact: GuardFact };
 
 export const setupOfLine = ({ setup }: SetupLine): GuardSetup => ({
   ...setup,
   warningMs: setup.warningMs ?? Number.POSITIVE_INFINITY,
-  verifier: plainVerifier,
+  verifier: setup.hasKey === false ? null : plainVerifier,
 });
 
-/** Takes one line after the other; answers questions, and null to all else. */
-export function createLineGuard(): (line: string) => string | null {
+/** The verdict of an interlock as a line names it. */
+export function verdictOf(said: boolean | 'throw'): boolean {
+  if (said === 'throw') throw new Error('the interlock fails');
+  return said;
+}
+
+const ours = { createGuard, recordFact, askGuard };
+
+/** Takes one line after the other; answers questions, and null to all else. @param guard a mutant, where it is not the guard itself. */
+export function createLineGuard(guard = ours): (line: Line) => string | null {
   let setup: GuardSetup | null = null;
-  let state = createGuard();
-  return (text) => {
-    const line = JSON.parse(text) as Line;
+  let state = guard.createGuard();
+  return (line) => {
     if ('setup' in line) {
       setup = setupOfLine(line);
-      state = createGuard();
+      state = guard.createGuard();
       return null;
     }
     if (setup === null) throw new Error('the first line must be a setup');
     if ('fact' in line) {
-      state = recordFact(setup, state, line.fact);
+      state = guard.recordFact(setup, state, line.fact);
       return null;
     }
     const { nowMs, request, isAllowed } = line.ask;
-    const answer = askGuard(setup, state, {
-      request,
-      nowMs,
-      isAllowed() {
-        if (isAllowed === 'throw') throw new Error('the interlock fails');
-        return isAllowed;
-      },
-    });
+    const answer = guard.askGuard(setup, state, { request, nowMs, isAllowed: () => verdictOf(isAllowed) });
     state = answer.state;
     const { permit, refusals } = answer;
     return JSON.stringify(permit === null ? { permit: false, refusals } : { permit: true });
