@@ -129,7 +129,13 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     throw thrown;
   });
   const { isIntact, ...kept } = stored;
-  const vehicle: VehicleConfig = { ...config, boot, ...codesOf(ports), ...setupOf(ports) };
+  const vehicle: VehicleConfig = {
+    ...config,
+    boot,
+    verifier: ports.verifier,
+    ...codesOf(ports),
+    ...setupOf(ports),
+  };
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
   const state = createVehicle(vehicle, { now, ...started, ...kept, connectDelayMs });

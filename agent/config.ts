@@ -119,7 +119,7 @@ export interface ClientCertificate {
 }
 
 /** What `createAgent` runs on; the simulator builds it directly. */
-export interface AgentConfig extends Omit<VehicleConfig, 'boot' | 'broker' | 'serviceCodes'> {
+export interface AgentConfig extends Omit<VehicleConfig, 'boot' | 'broker' | 'serviceCodes' | 'verifier'> {
   readonly broker: {
     readonly url: string;
     readonly secret: string;

@@ -122,7 +122,7 @@ function createInbox({ config, ports, boot, dispatch }: SessionOptions, topic: T
     if (receipts.size >= limits.receipts) return;
     const receipt = nextReceipt++;
     receipts.set(receipt, acknowledge);
-    dispatch({ kind: 'command', body: command, receipt });
+    dispatch({ kind: 'command', body: command, receipt, token });
   };
 
   return {

@@ -46,7 +46,7 @@ function titlesOf(path: string): string {
 const isOwn = (target: string): boolean => programs.some((program) => target.startsWith(`${program}/`));
 /** Texts that the catalogues of `src/words` were compiled to. */
 const isMade = (target: string): boolean => target.startsWith('build/words/');
-const isCore = (file: string): boolean => file.split('/').includes('core');
+const isCore = (file: string): boolean => file.split('/').includes('core') || file.startsWith('agent/guard/');
 const programOf = (file: string): string =>
   file.startsWith(consoleFolder) ? 'console' : (file.split('/')[0] ?? '');
 /** What of the broker the console may name: the shapes of the operations, as types only. */

@@ -4,6 +4,7 @@ import type { ByteLink, Cancel, Clock, OpenByteLink, SerialSettings } from '../.
 import { createBoard, stepBoard } from '../core/board/board.ts';
 import type { AnalogName, BoardProfile } from '../core/board/board-profile.ts';
 import type { BoardInput } from '../core/board/board-types.ts';
+import { readingPermit } from '../core/kernel/vehicle-guard.ts';
 
 export interface BoardReading {
   close(): Promise<void>;
@@ -33,12 +34,13 @@ function withoutTable(profile: BoardProfile, analog: AnalogName): BoardProfile {
 export async function openBoardReading(options: ReadingOptions): Promise<BoardReading> {
   const { clock, analog } = options;
   let state = createBoard(withoutTable(options.profile, analog));
+  const permit = readingPermit(options.profile);
   let link: ByteLink | null = null;
   let cancel: Cancel = () => {};
   let isClosed = false;
   const feed = (input: BoardInput): void => {
     if (isClosed) return;
-    const stepped = stepBoard(state, input);
+    const stepped = stepBoard(state, input, permit);
     state = stepped.state;
     for (const output of stepped.outputs) {
       if (output.kind === 'write') link?.write(output.bytes);

@@ -6,6 +6,7 @@ import { bitsPerChar } from '../core/board/board-profile.ts';
 import { isWrite, type ModbusRequest } from '../core/board/modbus-frame.ts';
 import { createRtuMaster, stepRtuMaster } from '../core/board/rtu-master.ts';
 import type { RtuCounters, RtuInput, RtuResult } from '../core/board/rtu-types.ts';
+import { readingPermit } from '../core/kernel/vehicle-guard.ts';
 
 export interface Bus {
   /** One read. Resolves with its result within about half a second. */
@@ -34,6 +35,7 @@ export async function openBus(settings: SerialSettings, { clock, openByteLink }:
     baudRate: settings.baudRate,
     bitsPerChar: bitsPerChar(settings as Parameters<typeof bitsPerChar>[0]),
   });
+  const permit = readingPermit(null);
   let link: ByteLink | null = null;
   let cancel: Cancel = () => undefined;
   let nextId = 1;
@@ -42,7 +44,7 @@ export async function openBus(settings: SerialSettings, { clock, openByteLink }:
   let count = 0;
   const waiting = new Map<number, (result: RtuResult) => void>();
   const feed = (input: RtuInput): void => {
-    const stepped = stepRtuMaster(state, input);
+    const stepped = stepRtuMaster(state, input, { permit });
     state = stepped.state;
     for (const output of stepped.outputs) {
       if (output.kind === 'write') {

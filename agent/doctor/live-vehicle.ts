@@ -1,13 +1,15 @@
 // The vehicle for the relay test: board and receiver read by the agent's own machines, and the evidence for the
 // agent's own interlock. It stores nothing, has no network connection, and writes a relay only when ordered.
 
-import type { InputName } from '../../src/core/events/event.ts';
+import type { FeatureName, InputName } from '../../src/core/events/event.ts';
+import { isAllowed } from '../../src/core/verdict/verdict.ts';
 import type { ByteLink, Cancel, Clock, OpenByteLink } from '../../src/ports.ts';
 import type { AgentConfig } from '../config.ts';
 import { createBoard, stepBoard } from '../core/board/board.ts';
 import type { AnalogName, RelayName } from '../core/board/board-profile.ts';
 import type { BoardInput, BoardOutput } from '../core/board/board-types.ts';
 import { alertTo, createInputs, stepInputs } from '../core/board/inputs.ts';
+import type { ModbusRequest } from '../core/board/modbus-frame.ts';
 import type { Sensed } from '../core/evidence/contact.ts';
 import { recordFix, recordVoid, stepEvidence } from '../core/evidence/evidence.ts';
 import { emptyEvidence } from '../core/evidence/evidence-record.ts';
@@ -23,18 +25,27 @@ import {
 import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../core/gnss/plausibility.ts';
 import { causesOf, fittedWitnesses } from '../core/kernel/vehicle-evidence.ts';
+import { factOfBoard, factsOfSentences, guardSetupOf } from '../core/kernel/vehicle-guard.ts';
 import { vehicleLimits } from '../core/kernel/vehicle-state.ts';
-import type { InterlockRules } from '../core/protection/interlock-rules.ts';
+import { judge } from '../core/protection/interlock.ts';
+import { rulesOf } from '../core/protection/protection.ts';
 import { inputRules } from '../core/vehicle/vehicle-start.ts';
+import { createGuard, type GuardFact, recordFact } from '../guard/facts.ts';
+import { askGuard, type Refusal } from '../guard/guard.ts';
 
 export type LiveConfig = Pick<
   AgentConfig,
-  'profile' | 'boardPort' | 'gnssPort' | 'earliestUtcMs' | 'settings'
+  'profile' | 'boardPort' | 'gnssPort' | 'earliestUtcMs' | 'settings' | 'protection'
 >;
 
 export interface RelayOutcome {
   readonly outcome: 'confirmed' | 'mismatch' | 'unknown' | 'refused';
   readonly reason: string | null;
+}
+
+export interface RelayOrder {
+  readonly holdMs?: number | undefined;
+  readonly agreedMs?: number;
 }
 
 export interface LiveVehicle {
@@ -43,8 +54,11 @@ export interface LiveVehicle {
   relay(name: RelayName): boolean | null;
   /** The input of the loop-back as last sampled; null: not known. */
   loopback(): { readonly on: boolean | null; readonly atMs: number } | null;
-  /** One order, on the wire within 1.5 s or not at all; resolves with what was read back. */
-  setRelay(name: RelayName, energised: boolean, holdMs?: number): Promise<RelayOutcome>;
+  /**
+   * One order, on the wire within 1.5 s or not at all; resolves with what was read back. `agreedMs`: when the person at the unit typed the consent,
+   * without which the relay guard lets no relay close.
+   */
+  setRelay(name: RelayName, energised: boolean, more?: RelayOrder): Promise<RelayOutcome>;
   /** Why the board's port is gone; null while it is there. */
   fault(): string | null;
   close(): Promise<void>;
@@ -62,8 +76,8 @@ const analogAgeMs = 10_000;
 const outcomeMs = 6000;
 
 /** What the receiver proves. A port that does not open proves nothing, and the interlock waits. */
-async function openSight(config: LiveConfig, rules: InterlockRules, { clock, openByteLink }: LivePorts) {
-  const { profile } = config;
+async function openSight(config: LiveConfig, guard: LiveGuard, { clock, openByteLink }: LivePorts) {
+  const { profile, protection } = config;
   let nmea = createNmeaState();
   let epochs = createEpochState({ earliestUtcMs: config.earliestUtcMs });
   let plausibility = createPlausibilityState();
@@ -71,7 +85,7 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
     record: emptyEvidence('doctor'),
     fitted: fittedWitnesses(profile),
     causes: causesOf(profile),
-    hdopMost: rules.hdopMost,
+    hdopMost: rulesOf(protection, profile).hdopMost,
     poweredMs: clock.monoMs(),
     nowMs: clock.monoMs(),
   });
@@ -91,6 +105,7 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
       const atMs = clock.monoMs();
       const decoded = decodeNmea(nmea, bytes);
       nmea = decoded.state;
+      for (const fact of factsOfSentences(decoded.sentences, atMs)) guard.take(fact);
       epochs = recordBytes(epochs, atMs);
       for (const sentence of decoded.sentences) {
         const step = assembleEpochs(epochs, sentence, atMs);
@@ -135,8 +150,31 @@ function keepAll<Name extends string, Value, Kept>(
 
 type Hand = Awaited<ReturnType<typeof openHand>>;
 
+/** The relay guard, as the agent has it. A person at the unit is the only one that orders here. @param isAllowed the interlock's verdict. */
+function createLiveGuard(config: LiveConfig, clock: Clock, isAllowed: (feature: FeatureName) => boolean) {
+  const setup = guardSetupOf({ ...config, accountID: '', deviceID: '', boot: '', verifier: null });
+  let facts = createGuard();
+  let refused: readonly Refusal[] = [];
+  return {
+    take(fact: GuardFact): void {
+      facts = recordFact(setup, facts, fact);
+    },
+    permit(request: ModbusRequest) {
+      const { state, permit, refusals, feature } = askGuard(setup, facts, {
+        ...{ request, nowMs: clock.monoMs(), isAllowed },
+      });
+      facts = state;
+      if (feature !== null) refused = refusals;
+      return permit;
+    },
+    /** Conditions that did not hold when a relay was last to close; '' when all did. */
+    refusals: (): string => refused.join(', '),
+  };
+}
+type LiveGuard = ReturnType<typeof createLiveGuard>;
+
 /** Outputs of the board, and the orders to it. */
-async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) {
+async function openHand(config: LiveConfig, guard: LiveGuard, { clock, openByteLink }: LivePorts) {
   const { profile } = config;
   let board = createBoard(profile);
   let inputs = createInputs<InputName>(inputRules({ profile }), clock.monoMs());
@@ -162,9 +200,14 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
     waiting.delete(output.token);
   };
   const feed = (input: BoardInput): void => {
-    const stepped = stepBoard(board, input);
+    guard.take({ kind: 'step', atMs: input.atMs });
+    const stepped = stepBoard(board, input, guard.permit);
     board = stepped.state;
-    for (const output of stepped.outputs) handleOutput(output);
+    for (const output of stepped.outputs) {
+      const fact = factOfBoard(profile, board, output);
+      if (fact !== null) guard.take(fact);
+      handleOutput(output);
+    }
     cancel();
     if (board.wakeAtMs === null || down !== null) return;
     const delayMs = Math.max(0, board.wakeAtMs - clock.monoMs());
@@ -178,6 +221,12 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
     },
   });
   feed({ kind: 'up', atMs: clock.monoMs() });
+  /** The relay guard's reasons, where it held an order until its time was over. */
+  const explained = (outcome: RelayOutcome, energised: boolean): RelayOutcome => {
+    const said = guard.refusals();
+    const isHeld = energised && outcome.outcome === 'refused' && said !== '';
+    return isHeld ? { ...outcome, reason: `the relay guard refuses it: ${said}` } : outcome;
+  };
   const relay = (name: RelayName): boolean | null => {
     const reading = relays.get(name);
     const isFresh = reading !== undefined && clock.monoMs() - reading.atMs <= vehicleLimits.relaysAgeMs;
@@ -195,14 +244,21 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
       return reading !== undefined && clock.monoMs() - reading.atMs <= analogAgeMs ? reading.value : null;
     },
     passTime(): void {
-      inputs = stepInputs(inputs, { kind: 'time', atMs: clock.monoMs() }).state;
+      const atMs = clock.monoMs();
+      guard.take({ kind: 'step', atMs });
+      inputs = stepInputs(inputs, { kind: 'time', atMs }).state;
     },
-    setRelay(name: RelayName, energised: boolean, holdMs?: number): Promise<RelayOutcome> {
+    setRelay(name: RelayName, energised: boolean, more: RelayOrder = {}): Promise<RelayOutcome> {
+      const { holdMs, agreedMs } = more;
       const token = `doctor:${orders++}`;
       return new Promise((resolve) => {
-        waiting.set(token, resolve);
+        waiting.set(token, (outcome) => resolve(explained(outcome, energised)));
         clock.after(outcomeMs, () => resolve({ outcome: 'unknown', reason: 'no result in time' }));
         const atMs = clock.monoMs();
+        if (agreedMs !== undefined && (name === 'enginecutoff' || name === 'cargoaccess'))
+          guard.take({
+            ...{ kind: 'order', atMs, origin: 'new', proof: { kind: 'attended', feature: name, agreedMs } },
+          });
         const hold = holdMs === undefined ? {} : { holdMs };
         feed({ kind: 'setRelay', relay: name, energised, ...hold, token, deadlineMs: atMs + orderMs, atMs });
       });
@@ -216,14 +272,14 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
 }
 
 /** Opens both ports and begins to watch. @throws AppError `serial` when the board's port does not open. */
-export async function openLiveVehicle(
-  config: LiveConfig,
-  rules: InterlockRules,
-  ports: LivePorts,
-): Promise<LiveVehicle> {
+export async function openLiveVehicle(config: LiveConfig, ports: LivePorts): Promise<LiveVehicle> {
   const { clock } = ports;
-  const hand = await openHand(config, ports);
-  const sight = await openSight(config, rules, ports);
+  const rules = rulesOf(config.protection, config.profile);
+  const guard = createLiveGuard(config, clock, (feature) =>
+    isAllowed(judge({ feature, state: '1', occasion: 'attended' }, evidence(), rules)),
+  );
+  const hand = await openHand(config, guard, ports);
+  const sight = await openSight(config, guard, ports);
   let cancel: Cancel = () => undefined;
   const again = (): void => {
     cancel = clock.after(stepMs, () => {
@@ -233,29 +289,30 @@ export async function openLiveVehicle(
     });
   };
   again();
+  const evidence = (): Evidence => {
+    const nowMs = clock.monoMs();
+    // Expiry does not matter here: a person at the vehicle is asked now.
+    const utcMs = clock.utcMs();
+    return {
+      nowMs,
+      ...sight.testimony(hand),
+      panic: hand.sensed('panic'),
+      trustedUtcMs: utcMs,
+      latestUtcMs: utcMs,
+      isTimeBehind: false,
+      isServerBehind: false,
+      isTimeConfirmed: true,
+      boardAlive: hand.isAlive(),
+      askedMs: nowMs,
+      heldUpMs: Number.NEGATIVE_INFINITY,
+    };
+  };
   return {
     relay: hand.relay,
     loopback: hand.loopback,
     setRelay: hand.setRelay,
     fault: hand.fault,
-    evidence() {
-      const nowMs = clock.monoMs();
-      // Expiry does not matter here: a person at the vehicle is asked now.
-      const utcMs = clock.utcMs();
-      return {
-        nowMs,
-        ...sight.testimony(hand),
-        panic: hand.sensed('panic'),
-        trustedUtcMs: utcMs,
-        latestUtcMs: utcMs,
-        isTimeBehind: false,
-        isServerBehind: false,
-        isTimeConfirmed: true,
-        boardAlive: hand.isAlive(),
-        askedMs: nowMs,
-        heldUpMs: Number.NEGATIVE_INFINITY,
-      };
-    },
+    evidence,
     async close() {
       cancel();
       await hand.close();

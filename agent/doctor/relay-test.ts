@@ -169,7 +169,7 @@ async function testOne(run: Run, name: TestedName): Promise<Finding> {
   run.touched.add(name);
   const wiring = wiringsOf(run.config.profile).find(([relay]) => relay === name)?.[1];
   const hold = wiring?.flashAddress === undefined ? undefined : 2 * relayTestLimits.holdMs;
-  const on = await live.setRelay(name, true, hold);
+  const on = await live.setRelay(name, true, { holdMs: hold, agreedMs: run.agreedMs });
   const endMs = clock.monoMs() + relayTestLimits.holdMs;
   let alarm: string | null = null;
   while (on.outcome === 'confirmed' && alarm === null && clock.monoMs() < endMs && !run.isStopped()) {
@@ -253,7 +253,7 @@ export function relayTestCheck(options: RelayTestOptions): Check {
         return [skipped(`not confirmed with ${consentText}: nothing was switched`)];
       const agreedMs = ports.clock.monoMs();
       const rules = rulesOf(config.protection, config.profile);
-      const live = await openLiveVehicle(config, rules, ports);
+      const live = await openLiveVehicle(config, ports);
       const run: Run = { ...options, live, rules, touched: new Set(), agreedMs };
       const findings: Finding[] = [];
       try {

@@ -43,6 +43,7 @@ async function createBench() {
     agentVersion: '0.0.0',
     earliestUtcMs: Date.UTC(2026, 10, 1),
     boot: 'b1',
+    verifier: null,
     profile: verdict.profile,
     broker: { keepaliveS: 240 },
     gnssSilenceMs: 5000,

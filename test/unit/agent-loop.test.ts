@@ -20,6 +20,7 @@ async function startedConfig(): Promise<VehicleConfig> {
     agentVersion: '1.0.0',
     earliestUtcMs: Date.UTC(2026, 0, 1),
     boot: 'boot-1',
+    verifier: null,
     profile: await readBoardProfile('waveshare-relay-d'),
     broker: { keepaliveS: 60 },
     gnssSilenceMs: 5000,

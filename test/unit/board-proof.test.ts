@@ -14,6 +14,7 @@ import { sharedCauses } from '../../agent/core/evidence/common-causes.ts';
 import { causesOf, wiringOf } from '../../agent/core/kernel/vehicle-evidence.ts';
 import { inputRules } from '../../agent/core/vehicle/vehicle-start.ts';
 import type { InputName } from '../../src/core/events/event.ts';
+import { permitAny } from '../support/guard/permit-any.ts';
 import { modbusUnit } from '../support/serial/modbus-unit.ts';
 import { good, runUntil, virtualBus } from '../support/virtual/virtual-bus.ts';
 
@@ -190,7 +191,7 @@ describe('a life input', () => {
     const outputs: BoardOutput[] = [];
     let state: BoardState = createBoard(profile);
     const feed = (input: Parameters<typeof stepBoard>[1]): void => {
-      const step = stepBoard(state, input);
+      const step = stepBoard(state, input, permitAny);
       state = step.state;
       for (const output of step.outputs)
         if (output.kind === 'write') bus.send(output.bytes, input.atMs);

@@ -4,6 +4,7 @@ import { readBoardProfile } from '../../agent/boards.ts';
 import { createBoard, stepBoard } from '../../agent/core/board/board.ts';
 import type { BoardProfile } from '../../agent/core/board/board-profile.ts';
 import type { BoardInput, BoardOutput, BoardState } from '../../agent/core/board/board-types.ts';
+import { permitAny } from '../support/guard/permit-any.ts';
 import { type ModbusUnit, modbusUnit } from '../support/serial/modbus-unit.ts';
 import { type Fate, good, runUntil, virtualBus } from '../support/virtual/virtual-bus.ts';
 
@@ -15,7 +16,7 @@ function rig(profile: BoardProfile, units: ModbusUnit[]) {
   let state: BoardState = createBoard(profile);
   let nowMs = 0;
   const feed = (input: BoardInput): void => {
-    const stepped = stepBoard(state, input);
+    const stepped = stepBoard(state, input, permitAny);
     state = stepped.state;
     for (const output of stepped.outputs) {
       if (output.kind === 'write') bus.send(output.bytes, input.atMs);
@@ -229,7 +230,7 @@ describe('the board', () => {
           bus.nextMs() <= nowMs
             ? ({ kind: 'bytes', bytes: bus.take(), atMs: nowMs } as const)
             : ({ kind: 'time', atMs: nowMs } as const);
-        const stepped = stepBoard(state(), input);
+        const stepped = stepBoard(state(), input, permitAny);
         if (stepped.outputs.some(({ kind }) => kind === 'inputs')) {
           news.push(nowMs);
           expect(stepped.outputs.filter(({ kind }) => kind === 'write')).toEqual([]);

@@ -2,7 +2,9 @@
 // before a cut with ignition on, the code of a person at the vehicle, and what a geozone may and may not do.
 import { describe, expect, it } from 'vitest';
 import { requestLocal } from '../../agent/core/kernel/vehicle-control.ts';
+import { recordGrants } from '../../agent/core/kernel/vehicle-guard.ts';
 import { serviceLimits } from '../../agent/core/protection/service-code.ts';
+import type { ZoneConfig } from '../../src/core/geo/zone-config.ts';
 import { extent } from '../support/extent.ts';
 import { createVehicleRig, rigCodes, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
@@ -345,9 +347,12 @@ describe('a geozone', () => {
     state: '0' | '1',
     feature: 'enginecutoff' | 'cargoaccess' = 'enginecutoff',
   ) =>
-    rig.within((work) =>
-      requestLocal(work, { feature, state, source: 'zone', reason: 'left the zone "depot"' }),
-    );
+    rig.within((work) => {
+      const switches = ['departureEngineOff', 'departureCargoUnlock'] as const;
+      recordGrants(work, [{ id: 'depot', zone: {} as ZoneConfig['zone'], switches }]);
+      const side = { id: 'depot', to: 'outside' } as const;
+      requestLocal(work, { feature, state, source: 'zone', reason: 'left the zone "depot"', side });
+    });
 
   it('cuts nothing unless the installer allows it', async () => {
     const rig = await createVehicleRig();

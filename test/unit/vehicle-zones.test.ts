@@ -31,6 +31,7 @@ const config: VehicleConfig = {
   agentVersion: '0',
   earliestUtcMs: startUtcMs - 1000,
   boot: 'b1',
+  verifier: null,
   profile: await readBoardProfile('waveshare-relay-d'),
   broker: { keepaliveS: 240 },
   gnssSilenceMs: 5000,

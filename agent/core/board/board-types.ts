@@ -1,6 +1,7 @@
 // Types of the board machine: inputs, outputs and state. The rules are in `board.ts`. The state must never hold the state of a relay, which is only
 // ever read from the board.
 import type { InputName } from '../../../src/core/events/event.ts';
+import type { Permit } from '../../guard/guard.ts';
 import type { AnalogName, BoardProfile, RelayName } from './board-profile.ts';
 import type { SetupProgress } from './board-setup.ts';
 import type { ModbusRequest } from './modbus-frame.ts';
@@ -26,7 +27,7 @@ export type BoardInput =
     };
 
 export type BoardOutput =
-  | { readonly kind: 'write'; readonly bytes: Uint8Array }
+  | { readonly kind: 'write'; readonly bytes: Uint8Array; readonly permit: Permit }
   /** Raw bits of one poll, before inversion and debouncing (`inputs.ts`); null: unknown. */
   | {
       readonly kind: 'inputs';

@@ -5,12 +5,13 @@ import { wiringsOf } from './board-profile.ts';
 import { idleSetup } from './board-setup.ts';
 import type { BoardOutput, BoardState, UnitState } from './board-types.ts';
 import { formatException, formatRequest, type ModbusRequest } from './modbus-frame.ts';
-import type { RtuResult } from './rtu-types.ts';
+import type { AskPermit, RtuResult } from './rtu-types.ts';
 
 export type BoardDraft = { -readonly [Key in keyof BoardState]: BoardState[Key] };
 
 export interface BoardStep {
   readonly draft: BoardDraft;
+  readonly permit: AskPermit;
   readonly outputs: BoardOutput[];
   readonly atMs: number;
 }

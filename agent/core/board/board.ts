@@ -31,7 +31,7 @@ import {
   withWriteQueued,
 } from './relay-order.ts';
 import { createRtuMaster, stepRtuMaster } from './rtu-master.ts';
-import type { RtuInput, RtuJob, RtuMasterOptions, RtuResult } from './rtu-types.ts';
+import type { AskPermit, RtuInput, RtuJob, RtuMasterOptions, RtuResult } from './rtu-types.ts';
 
 /** Interval of requests for a range that the board refuses: it gains no register, but may be reconfigured. */
 const refusedPeriodMs = 5000;
@@ -63,12 +63,13 @@ export function createBoard(profile: BoardProfile, options: Partial<RtuMasterOpt
   };
 }
 
-/** One step; `atMs` is monotonic and never decreases. Every `setRelay` gets exactly one `relayResult`. */
+/** One step; `atMs` is monotonic and never decreases. Every `setRelay` gets exactly one `relayResult`. @param permit asks the relay guard for a frame. */
 export function stepBoard(
   state: BoardState,
   input: BoardInput,
+  permit: AskPermit,
 ): { readonly state: BoardState; readonly outputs: readonly BoardOutput[] } {
-  const step: BoardStep = { draft: { ...state }, outputs: [], atMs: input.atMs };
+  const step: BoardStep = { draft: { ...state }, outputs: [], atMs: input.atMs, permit };
   switch (input.kind) {
     case 'up':
       handleLinkUp(step);
@@ -132,7 +133,7 @@ function feedMaster(step: BoardStep, input: RtuInput): void {
   const sentMs = 'exchange' in phase ? phase.exchange.sentAtMs : input.atMs;
   // New readings must be judged before a relay is energised; the vehicle judges them at the end of this step.
   const hasReadings = outputs.some(({ kind }) => kind !== 'write' && kind !== 'relayResult');
-  const stepped = stepRtuMaster(draft.master, input, { mayRestrict: !hasReadings });
+  const stepped = stepRtuMaster(draft.master, input, { permit: step.permit, mayRestrict: !hasReadings });
   draft.master = stepped.state;
   for (const output of stepped.outputs) {
     if (output.kind === 'write') {

@@ -8,9 +8,10 @@
 // they only show how slow the unit is.
 // The bound: no RTU master can recognise an answer later than `lateGuardMs`; boards answer within 100 ms. Sources: Serial Line V1.02 ("SL") 2.4 (one
 // request at a time, response time-out, turn-around), 2.5.1.1 (3.5 characters).
-import { checkRequest, encodeRequest, expectedLength, isWrite, maxFrameLength } from './modbus-frame.ts';
-import { findAnswer, type RtuFinding } from './rtu-search.ts';
+import { checkRequest, encodeRequest, expectedLength, isWrite } from './modbus-frame.ts';
+import { findAnswer, join, joined, type RtuFinding } from './rtu-search.ts';
 import {
+  type AskPermit,
   defaultRtuOptions,
   type RtuCounters,
   type RtuFault,
@@ -21,7 +22,6 @@ import {
   type RtuOutput,
   type RtuPhase,
   type RtuPriority,
-  type RtuReceived,
   type RtuResult,
 } from './rtu-types.ts';
 import {
@@ -37,6 +37,7 @@ type Draft = { -readonly [Key in keyof RtuMasterState]: RtuMasterState[Key] };
 
 interface MasterStep {
   readonly draft: Draft;
+  readonly permit: AskPermit;
   readonly outputs: RtuOutput[];
   readonly atMs: number;
 }
@@ -49,6 +50,8 @@ const rankOf = ({ isBlind, priority }: RtuJob): number =>
 /** Longest glitch on the line when a driver releases the bus, in bytes; more may be a frame. */
 const glitchBytes = 2;
 const aliveMs = 5000;
+/** Pause before a frame that the relay guard refused is asked for again. */
+const heldMs = 25;
 
 /** A master with its link down. Missing options come from `defaultRtuOptions`. */
 export function createRtuMaster(options: Partial<RtuMasterOptions> = {}): RtuMasterState {
@@ -81,14 +84,15 @@ export function createRtuMaster(options: Partial<RtuMasterOptions> = {}): RtuMas
 
 /**
  * One step; `atMs` is monotonic and never decreases. Every job gets exactly one `done`, unless cancelled.
+ * @param permit asked for each frame; a job that it refuses waits until its deadline, and is refused without one.
  * @param mayRestrict false: jobs that need an answer stay in the queue, and a further step is due at once.
  */
 export function stepRtuMaster(
   state: RtuMasterState,
   input: RtuInput,
-  { mayRestrict }: { readonly mayRestrict: boolean } = { mayRestrict: true },
+  { permit, mayRestrict = true }: { readonly permit: AskPermit; readonly mayRestrict?: boolean },
 ): { readonly state: RtuMasterState; readonly outputs: readonly RtuOutput[] } {
-  const step: MasterStep = { draft: { ...state }, outputs: [], atMs: input.atMs };
+  const step: MasterStep = { draft: { ...state }, outputs: [], atMs: input.atMs, permit };
   passTime(step);
   switch (input.kind) {
     case 'submit':
@@ -322,29 +326,23 @@ function learnLate(step: MasterStep, chunk: Uint8Array): void {
   setUnit(draft, exchange.job, withTurnaround(unitOf(draft, exchange.job), atMs - exchange.sentAtMs - wire));
 }
 
-const bytesMost = 2 * maxFrameLength;
-
-/** Keeps the newest bytes of both; older ones are noise. */
-function join(head: Uint8Array, tail: Uint8Array): Uint8Array {
-  const all = new Uint8Array(head.length + tail.length);
-  all.set(head);
-  all.set(tail, head.length);
-  return all.length > bytesMost ? all.slice(-bytesMost) : all;
-}
-
-const joined = ({ bytes, count: before }: RtuReceived, chunk: Uint8Array, atMs: number): RtuReceived => ({
-  bytes: join(bytes, chunk),
-  count: before + chunk.length,
-  lastMs: atMs,
-});
-
 /** Monotonic time from which line and unit let a queued job go, ms. */
 function readyAtMs(draft: Draft, job: RtuJob): number {
   if (job.isBlind === true) return Number.NEGATIVE_INFINITY;
   const unit = unitOf(draft, job);
   const quietUntilMs = draft.phase.kind === 'idle' ? draft.phase.quietUntilMs : Number.NEGATIVE_INFINITY;
-  const readyMs = Math.max(quietUntilMs, unit.holdUntilMs);
+  const readyMs = Math.max(quietUntilMs, unit.holdUntilMs, job.heldUntilMs ?? Number.NEGATIVE_INFINITY);
   return job.priority === 'relay' ? readyMs : Math.max(readyMs, unit.pollsHeldUntilMs);
+}
+
+/** A job that the relay guard refuses waits for better readings, and lets the others pass; without a deadline it would wait for ever. */
+function hold(step: MasterStep, job: RtuJob, mayRestrict: boolean): void {
+  const { draft, atMs } = step;
+  const isHeld = job.deadlineMs !== undefined;
+  const held = isHeld ? [{ ...job, heldUntilMs: atMs + heldMs }] : [];
+  draft.queue = draft.queue.flatMap((other) => (other === job ? held : [other]));
+  if (isHeld) return sendNext(step, mayRestrict);
+  done(step, job.id, { kind: 'refused', reason: 'the relay guard refuses it' });
 }
 
 function sendNext(step: MasterStep, mayRestrict: boolean): void {
@@ -365,8 +363,10 @@ function sendNext(step: MasterStep, mayRestrict: boolean): void {
   if (draft.phase.kind !== 'idle') return;
   const job = draft.queue.find((candidate) => readyAtMs(draft, candidate) <= atMs);
   if (job === undefined || (job.needsAnswer === true && !mayRestrict)) return;
+  const permit = step.permit(job.request);
+  if (permit === null) return hold(step, job, mayRestrict);
   draft.queue = draft.queue.filter((other) => other !== job);
-  const sent = encodeRequest(job.request);
+  const sent = encodeRequest(permit.request);
   const wire = wireMs(draft.options, sent.length * (draft.hasEcho ? 2 : 1) + expectedLength(job.request));
   const timeoutMs = unitTimeoutMs(unitOf(draft, job), { ...draft.options, wireMs: wire });
   draft.phase = {
@@ -377,7 +377,7 @@ function sendNext(step: MasterStep, mayRestrict: boolean): void {
   };
   if (draft.late?.exchange.job.request.unit === job.request.unit) draft.late = null;
   count(step, 'requests');
-  step.outputs.push({ kind: 'write', bytes: sent });
+  step.outputs.push({ kind: 'write', bytes: sent, permit });
 }
 
 function nextWakeMs(draft: Draft): number | null {

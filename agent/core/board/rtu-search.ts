@@ -12,9 +12,10 @@ import {
   type InvalidReason,
   isAnswerLike,
   type ModbusRequest,
+  maxFrameLength,
   soundLength,
 } from './modbus-frame.ts';
-import type { RtuExchange, RtuMasterOptions } from './rtu-types.ts';
+import type { RtuExchange, RtuMasterOptions, RtuReceived } from './rtu-types.ts';
 
 interface EchoKnowledge {
   readonly mode: RtuMasterOptions['echo'];
@@ -103,3 +104,23 @@ function faultOf(request: ModbusRequest, bytes: Uint8Array, bodyAt: number | nul
   const verdict = decodeResponse(request, body.subarray(0, announcedLength(request, body)));
   return verdict.kind === 'invalid' ? verdict.reason : 'cut';
 }
+
+const bytesMost = 2 * maxFrameLength;
+
+/** Keeps the newest bytes of both; older ones are noise. */
+export function join(head: Uint8Array, tail: Uint8Array): Uint8Array {
+  const all = new Uint8Array(head.length + tail.length);
+  all.set(head);
+  all.set(tail, head.length);
+  return all.length > bytesMost ? all.slice(-bytesMost) : all;
+}
+
+export const joined = (
+  { bytes, count: before }: RtuReceived,
+  chunk: Uint8Array,
+  atMs: number,
+): RtuReceived => ({
+  bytes: join(bytes, chunk),
+  count: before + chunk.length,
+  lastMs: atMs,
+});

@@ -1,5 +1,6 @@
 // Types of the RTU master: jobs, results, inputs, outputs, options and state, with defaults. The rules are in `rtu-master.ts`. A result must always
 // show whether a write may have been carried out.
+import type { Permit } from '../../guard/guard.ts';
 import type { InvalidReason, ModbusRequest } from './modbus-frame.ts';
 import type { RtuTiming, RtuUnit } from './rtu-unit.ts';
 
@@ -19,6 +20,8 @@ export interface RtuJob {
    * effect must not depend on its answer.
    */
   readonly isBlind?: boolean;
+  /** Monotonic time until which it is not asked for again, because the relay guard refused it, ms. */
+  readonly heldUntilMs?: number;
   /** Monotonic time until which the result may wait, because the caller wakes then anyway, ms; absent: it comes once the line is silent. */
   readonly resultByMs?: number;
 }
@@ -47,8 +50,11 @@ export type RtuInput =
   | { readonly kind: 'time'; readonly atMs: number }
   | { readonly kind: 'up' | 'down'; readonly atMs: number };
 
+/** Asks the relay guard for a frame; null: it must not be sent now. */
+export type AskPermit = (request: ModbusRequest) => Permit<ModbusRequest> | null;
+
 export type RtuOutput =
-  | { readonly kind: 'write'; readonly bytes: Uint8Array }
+  | { readonly kind: 'write'; readonly bytes: Uint8Array; readonly permit: Permit<ModbusRequest> }
   | { readonly kind: 'done'; readonly id: number; readonly result: RtuResult };
 
 export interface RtuCounters {

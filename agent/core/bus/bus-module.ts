@@ -3,6 +3,7 @@
 import { Type } from 'typebox';
 import type { VehicleModule } from '../kernel/module.ts';
 import { watchEvidence } from '../kernel/vehicle-evidence.ts';
+import { recordGuardFact } from '../kernel/vehicle-guard.ts';
 import { put } from '../kernel/vehicle-state.ts';
 import { type BusConfig, busConfigOf, busSchema, describeBus } from './bus-config.ts';
 import type { BusReading } from './bus-reading.ts';
@@ -54,6 +55,11 @@ export const busModule: VehicleModule = {
   on: {
     bus(context, { reading }) {
       put(context, { bus: reading });
+      const { movement, engine } = reading.view;
+      recordGuardFact(context, {
+        ...{ kind: 'bus', atMs: context.now.monoMs },
+        ...{ kmh: movement?.value ?? null, rpm: engine?.value ?? null },
+      });
       watchEvidence(context);
     },
   },

@@ -98,7 +98,7 @@ export function isFix(content: EpochContent): boolean {
 }
 
 /** Modes of a measured position (IEC 61162-1, RMC): autonomous, differential, precise, RTK, float RTK. */
-function isMeasured(mode: string | null): boolean {
+export function isMeasured(mode: string | null): boolean {
   return mode === null || mode === 'A' || mode === 'D' || mode === 'P' || mode === 'R' || mode === 'F';
 }
 

@@ -44,6 +44,7 @@ import type {
   ServiceState,
   UnitCounts,
   VehicleConfig,
+  VehicleGuard,
   VehicleMemory,
 } from './vehicle-types.ts';
 
@@ -94,6 +95,7 @@ export interface VehicleState extends ModuleStates {
   readonly tickMs: number;
   /** Kept while a restrictive change waits; else null. */
   readonly holdUp: HoldUpWatch | null;
+  readonly guard: VehicleGuard;
   /** Fixes since the start, plausible or not. */
   readonly fixes: number;
   /** No new work is started; stored events are still delivered. */

@@ -7,6 +7,7 @@ import { type SlotFiles, type SlotName } from '../config/config-record.ts';
 import { activeRecord, stepConfig } from '../config/config-slots.ts';
 import { type StartedConfig, startConfig } from '../config/config-start.ts';
 import type { ConfigEffect, ConfigInput } from '../config/config-types.ts';
+import { recordGrants } from './vehicle-guard.ts';
 import { commitNow, log, put, record, type StepContext, stamp, type VehicleState } from './vehicle-state.ts';
 import type { ReceivedConfig, VehicleConfig } from './vehicle-types.ts';
 
@@ -33,6 +34,7 @@ function perform(context: StepContext, effect: ConfigEffect): void {
       );
       put(context, { settings, heartbeatMs });
       put(context, { zoneCount: zones.length });
+      recordGrants(context, zones);
       for (const module of context.modules) module.configured?.(context, zones);
       break;
     }

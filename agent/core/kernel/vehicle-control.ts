@@ -3,7 +3,7 @@
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import { isAllowed } from '../../../src/core/verdict/verdict.ts';
 import { verdictText } from '../../../src/core/verdict/verdict-text.ts';
-import type { CommandBody } from '../../../src/core/wire/wire.ts';
+import type { OrderProof } from '../../guard/order.ts';
 import { stepBoard } from '../board/board.ts';
 import type { RelayName } from '../board/board-profile.ts';
 import type { BoardInput, BoardOutput } from '../board/board-types.ts';
@@ -11,8 +11,7 @@ import { recordLoopbackOrder, recordLoopbackOutput } from '../board/loopback.ts'
 import type { CommandEffect, CommandStep } from '../protection/command-draft.ts';
 import { type LocalRequest, localPrefix } from '../protection/command-intake.ts';
 import { adoptRelay } from '../protection/command-record.ts';
-import { type CommandInput, changeOf, recordReadBack, wantsWarning } from '../protection/commands.ts';
-import { judge } from '../protection/interlock.ts';
+import { type CommandInput, recordReadBack, wantsWarning } from '../protection/commands.ts';
 import {
   type RelayEffect,
   recordRelays,
@@ -22,6 +21,15 @@ import {
 } from '../protection/relays.ts';
 import { recordWarningOrder, recordWarningRead, stepWarning } from '../protection/warning.ts';
 import { offerIssuedTime } from '../timekeeping.ts';
+import type { VehicleEvent } from './vehicle-events.ts';
+import {
+  isDriven,
+  isUnderWay,
+  permitOf,
+  recordBoardFacts,
+  recordGuardOrder,
+  verdictUnderWay,
+} from './vehicle-guard.ts';
 import { loopbackOrder, putLoopback } from './vehicle-loopback.ts';
 import { stepOrder } from './vehicle-objection.ts';
 import { handleBoardOutputs } from './vehicle-sensing.ts';
@@ -101,8 +109,9 @@ const relayOutputs = (outputs: readonly BoardOutput[]): Tasks =>
   outputs.flatMap((output) => (output.kind === 'relays' || output.kind === 'relayResult' ? [output] : []));
 
 function stepBoardOf(context: StepContext, input: BoardInput): readonly BoardOutput[] {
-  const { state, outputs } = stepBoard(context.state.board, input);
+  const { state, outputs } = stepBoard(context.state.board, input, (request) => permitOf(context, request));
   put(context, { board: state });
+  recordBoardFacts(context, outputs);
   handleBoardOutputs(context, outputs);
   return outputs;
 }
@@ -296,15 +305,6 @@ function performRelayEffect(context: StepContext, effect: RelayEffect): Tasks {
   }
 }
 
-/** A cut or an unlock is on its way to the relay. */
-function isDriven({ state: { commands } }: StepContext, relay: FeatureName): boolean {
-  return commands.work[relay]?.kind === 'driving' && commands.record.active[relay]?.state === '1';
-}
-
-function isUnderWay(context: StepContext, relay: FeatureName): boolean {
-  return context.state.relays.watch[relay]?.repairing === true || isDriven(context, relay);
-}
-
 function guardOrder(context: StepContext, relay: FeatureName): Tasks {
   if (!isUnderWay(context, relay)) return [];
   const { commands, relays } = context.state;
@@ -312,15 +312,7 @@ function guardOrder(context: StepContext, relay: FeatureName): Tasks {
   // Leaves a relay that is already restrictive, and a repair towards the safe state.
   if (!isDriving && commands.record.confirmed[relay]?.state !== '1') return [];
   if (relays.readings[relay]?.on !== false) return [];
-  const active = commands.record.active[relay];
-  const change =
-    isDriving && active !== undefined
-      ? changeOf(commands, active)
-      : ({ feature: relay, state: '1', occasion: 'reapply' } as const);
-  // Decisions from before a stall of this process are judged again, unless they are on the wire.
-  const isHeldUp = context.state.holdUp?.endedMs === context.now.monoMs;
-  const isOnTheWay = !isHeldUp || context.state.board.orders[relay]?.writes !== 0;
-  const verdict = judge({ ...change, isOnTheWay }, evidenceOf(context), commands.rules);
+  const verdict = verdictUnderWay(context, relay);
   if (isAllowed(verdict)) return [];
   log(context, 'warn', 'relay_order_withdrawn', { relay, code: verdict.code, reason: verdictText(verdict) });
   // Recorded first: the withdrawing order ends it.
@@ -348,8 +340,10 @@ export function guardOrders(context: StepContext): void {
   performAll(context, [{ kind: 'superviseWarning' }, ...guards, { kind: 'superviseLoopback' }]);
 }
 
+type CommandEvent = Extract<VehicleEvent, { kind: 'command' }>;
+
 /** A verified command envelope for this device. The receipt is given once the commit that holds it is durable. */
-export function handleCommand(context: StepContext, body: CommandBody, receipt: number): void {
+export function handleCommand(context: StepContext, { body, receipt, token }: CommandEvent): void {
   const { accountID, deviceID, boot, profile } = context.config;
   if (body.accountID !== accountID || body.deviceID !== deviceID) {
     log(context, 'error', 'command_not_for_this_device', { commandID: body.commandID });
@@ -361,7 +355,9 @@ export function handleCommand(context: StepContext, body: CommandBody, receipt: 
     put(context, { time: offerIssuedTime(context.state.time, { monoMs, issuedMs: body.issuedMs }) });
   const fitted = featureNames.filter((name) => profile.relays[name] !== undefined);
   context.receipts.push(receipt);
-  performAll(context, [{ kind: 'command', input: { kind: 'envelope', body, fitted, boot } }]);
+  const proof: OrderProof = { kind: 'broker', token };
+  recordGuardOrder(context, proof);
+  performAll(context, [{ kind: 'command', input: { kind: 'envelope', body, fitted, boot, proof } }]);
   for (const left of context.receipts.splice(0)) context.effects.push({ kind: 'acknowledge', receipt: left });
   reviewCommands(context);
 }
@@ -380,6 +376,9 @@ export function requestLocal(
   const fitted = featureNames.filter((name) => profile.relays[name] !== undefined);
   const commandID = `${localPrefix}${boot}-${nextLocal}`;
   performAll(context, [{ kind: 'command', input: { kind: 'local', commandID, ...request, fitted } }]);
+  const { active, next } = context.state.commands.record;
+  const taken = [active[request.feature], next[request.feature]].find((one) => one?.commandID === commandID);
+  if (taken?.proof !== undefined) recordGuardOrder(context, taken.proof);
   reviewCommands(context);
 }
 

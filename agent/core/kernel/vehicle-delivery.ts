@@ -4,6 +4,7 @@ import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { Welcome } from '../../../src/core/wire/wire.ts';
 import { type DeliveryInput, stepDelivery } from '../link/delivery.ts';
 import { offerServerTime, utcMsAt } from '../timekeeping.ts';
+import { recordGuardFact } from './vehicle-guard.ts';
 import { addCount, isOurs, log, put, record, type StepContext } from './vehicle-state.ts';
 
 /** The data budget's light changed. Reported with the priority of an alarm, so that it is sent even at red. */
@@ -50,6 +51,9 @@ export function handleWelcome(context: StepContext, welcome: Welcome): void {
     askedMs: phase.askedMs,
   });
   put(context, { time });
+  recordGuardFact(context, {
+    ...{ kind: 'clock', atMs: context.now.monoMs, utcMs: welcome.serverTimeMs, isSigned: true },
+  });
   deliver(context, { kind: 'welcomed' });
 }
 

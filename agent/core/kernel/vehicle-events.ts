@@ -2,6 +2,7 @@
 
 import type { FleetEvent } from '../../../src/core/events/event.ts';
 import type { Ack, CommandBody, Welcome } from '../../../src/core/wire/wire.ts';
+import type { Permit } from '../../guard/guard.ts';
 import type { SlotName } from '../config/config-record.ts';
 import { type DeliveryEffect, type DeliveryInput } from '../link/delivery.ts';
 import { type StampedEvent } from '../outbox/stamped-event.ts';
@@ -32,8 +33,8 @@ export type VehicleEvent =
   | { readonly kind: 'network'; readonly isRoaming: boolean }
   | { readonly kind: 'welcome'; readonly welcome: Welcome }
   | { readonly kind: 'ack'; readonly ack: Ack }
-  /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */
-  | { readonly kind: 'command'; readonly body: CommandBody; readonly receipt: number }
+  /** A verified command, and the token that it was in; `receipt` is acknowledged once it is persisted or known to be void. */
+  | { readonly kind: 'command'; readonly body: CommandBody; readonly receipt: number; readonly token: string }
   | { readonly kind: 'config'; readonly received: ReceivedConfig }
   /** `fault` null: it is durable. */
   | { readonly kind: 'slotWritten'; readonly slot: SlotName; readonly fault: string | null }
@@ -53,7 +54,13 @@ export interface Commit {
 
 export type VehicleEffect =
   | { readonly kind: 'openPort' | 'closePort'; readonly port: PortName }
-  | { readonly kind: 'writePort'; readonly port: PortName; readonly bytes: Uint8Array }
+  /** Nothing goes to the board without the permit of the relay guard. */
+  | {
+      readonly kind: 'writePort';
+      readonly port: 'board';
+      readonly bytes: Uint8Array;
+      readonly permit: Permit;
+    }
   | Commit
   | { readonly kind: 'acknowledge'; readonly receipt: number }
   | { readonly kind: 'writeSlot'; readonly slot: SlotName; readonly bytes: Uint8Array }

@@ -16,6 +16,7 @@ import { changeStatusCode } from '../sensor-events.ts';
 import { fixReferenceUtcMs, offerGnssTime } from '../timekeeping.ts';
 import { watchSky, watchVehicle } from './vehicle-alarms.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
+import { factsOfSentences, recordGuardFact } from './vehicle-guard.ts';
 import { putLoopback } from './vehicle-loopback.ts';
 import { addCount, commitNow, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 
@@ -24,7 +25,12 @@ export function handleBoardOutputs(context: StepContext, outputs: readonly Board
   for (const output of outputs) {
     switch (output.kind) {
       case 'write':
-        context.effects.push({ kind: 'writePort', port: 'board', bytes: output.bytes });
+        context.effects.push({
+          kind: 'writePort',
+          port: 'board',
+          bytes: output.bytes,
+          permit: output.permit,
+        });
         break;
       case 'inputs':
         senseInputs(context, { kind: 'sample', atMs: output.atMs, values: output.values });
@@ -151,6 +157,7 @@ export function handleGnssBytes(context: StepContext, bytes: Uint8Array): boolea
   }
   const receiver = recordSentences(context.state.receiver, decoded.sentences, atMs);
   put(context, { nmea: decoded.state, epochs, receiver });
+  for (const fact of factsOfSentences(decoded.sentences, atMs)) recordGuardFact(context, fact);
   watchSky(context, decoded.sky);
   addCount(
     context,

@@ -1,8 +1,11 @@
 // Types shared by the parts of the vehicle: its configuration, its memory, and what they keep and exchange. Types
 // only.
 
-import type { InputName } from '../../../src/core/events/event.ts';
+import type { FeatureName, InputName } from '../../../src/core/events/event.ts';
 import type { Settings } from '../../../src/core/settings/settings.ts';
+import type { GuardSetup, GuardState } from '../../guard/facts.ts';
+import type { Refusal } from '../../guard/guard.ts';
+import type { OrderSetup } from '../../guard/order.ts';
 import type { AlarmMemory } from '../alarms/alarm-memory.ts';
 import type { BoardProfile } from '../board/board-profile.ts';
 import type { ConfigInput } from '../config/config-types.ts';
@@ -22,6 +25,8 @@ export interface VehicleConfig extends ModuleConfig {
   /** No real clock shows an earlier time than this. */
   readonly earliestUtcMs: number;
   readonly boot: string;
+  /** Verifies orders with the pinned key of the broker, for the relay guard. */
+  readonly verifier: OrderSetup['verifier'];
   readonly profile: BoardProfile;
   readonly broker: { readonly keepaliveS: number };
   readonly gnssSilenceMs: number;
@@ -48,6 +53,21 @@ export interface VehicleMemory extends ModuleMemory {
   readonly evidence?: EvidenceRecord;
   /** The newest time that was ever confirmed, UTC ms: an earlier clock is rejected after a restart. */
   readonly newestUtcMs?: number | null;
+}
+
+/** A refusal of the guard, as status and doctor show it. */
+export interface GuardRefusal {
+  readonly feature: FeatureName | null;
+  readonly refusals: readonly Refusal[];
+  /** Monotonic, ms. */
+  readonly atMs: number;
+}
+
+export interface VehicleGuard {
+  readonly setup: GuardSetup;
+  readonly facts: GuardState;
+  /** The last refusal that was an alarm; null: none since the start. */
+  readonly refused: GuardRefusal | null;
 }
 
 export type PortName = 'board' | 'gnss';

@@ -3,6 +3,7 @@
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';
 import { isUnmet } from '../../../src/core/verdict/verdict.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
+import type { OrderProof } from '../../guard/order.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import { timeLimits } from '../timekeeping.ts';
 import { type CommandsState, type Draft, finish, report, setActive, setWork } from './command-draft.ts';
@@ -23,6 +24,7 @@ export interface EnvelopeInput {
   readonly boot: string;
   /** Why it is refused; absent: no module objects. */
   readonly objection?: string;
+  readonly proof?: OrderProof;
 }
 
 /** Drops the restrictions that wait. */
@@ -194,7 +196,7 @@ function sayAgain(draft: Draft, command: ActiveCommand): boolean {
 
 /** Accepts a verified envelope. A replay changes nothing; its answer is the state of the command. */
 export function acceptEnvelope(draft: Draft, input: EnvelopeInput, evidence: Evidence): void {
-  const { body, fitted, boot, objection } = input;
+  const { body, fitted, boot, proof, objection } = input;
   const { record } = draft.state;
   const command: ActiveCommand = {
     commandID: body.commandID,
@@ -206,6 +208,7 @@ export function acceptEnvelope(draft: Draft, input: EnvelopeInput, evidence: Evi
     waiting: null,
     attempts: 0,
     mismatches: 0,
+    ...(proof === undefined || body.state === '0' ? {} : { proof }),
   };
   const atMs = evidence.trustedUtcMs ?? body.issuedMs;
   const reject = (text: string): void =>
@@ -287,6 +290,10 @@ function isPointless(draft: Draft, { feature, state, source }: LocalRequest): bo
   return isAutomatic({ source }) && (newest ?? confirmed[feature])?.state === state;
 }
 
+const proofOf = (feature: FeatureName, { id: zoneID, to }: ZoneSide, untilMs: number): OrderProof => ({
+  ...{ kind: 'zone', feature, zoneID, to, untilMs },
+});
+
 /**
  * Accepts a request of the vehicle itself. A person at the vehicle (`service`) supersedes waiting commands. An automatic request never supersedes a
  * person's command and never undoes a person's cut.
@@ -310,6 +317,7 @@ export function acceptLocal(draft: Draft, input: LocalInput, evidence: Evidence)
     mismatches: 0,
     source,
     ...(side === undefined ? {} : { side }),
+    ...(side === undefined || isSafe ? {} : { proof: proofOf(feature, side, atMs + localLifeMs) }),
   };
   if (refusal !== null) return report(draft, command, 'refused', { atMs, reason: refusal });
   if (isPointless(draft, input))

@@ -8,6 +8,7 @@ import {
 import { type StatusName, statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type Verdict, verdictAttributes } from '../../../src/core/verdict/verdict.ts';
 import type { Mark } from '../../../src/core/zones/zone-watch.ts';
+import type { OrderProof } from '../../guard/order.ts';
 
 /** One side of the border of a geozone. */
 export interface ZoneSide {
@@ -62,6 +63,8 @@ export interface ActiveCommand {
   readonly side?: ZoneSide;
   /** A person asked again after the relay had changed too often (rule 11). */
   readonly isReconfirmed?: true;
+  /** Of a restriction, for the relay guard; it outlives a restart. Nothing else reads it. */
+  readonly proof?: OrderProof;
 }
 
 /** True for an automatic request: a person supersedes it, and it always uses prevent-start. */
@@ -73,6 +76,8 @@ export function isAutomatic(command: Pick<ActiveCommand, 'source'>): boolean {
 export interface ConfirmedRelay {
   readonly state: FeatureState;
   readonly commandID: string | null;
+  /** Of the command, if it restricts. */
+  readonly proof?: OrderProof;
 }
 
 /** Everything that must survive a power cut, written in one transaction with the events that report it. */

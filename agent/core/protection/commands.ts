@@ -222,7 +222,8 @@ function recordConfirmed(
   const atMs = evidence.trustedUtcMs;
   if (wantedState(draft.state.record, feature) !== state) recordChange(draft, feature, evidence);
   const { record } = draft.state;
-  const confirmed = { ...record.confirmed, [feature]: { state, commandID } };
+  const proven = command.proof === undefined ? {} : { proof: command.proof };
+  const confirmed = { ...record.confirmed, [feature]: { state, commandID, ...proven } };
   draft.state = { ...draft.state, record: { ...record, confirmed } };
   // A safe state has no rules.
   const verdict = proof?.rules.length === 0 ? null : proof;

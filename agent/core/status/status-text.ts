@@ -145,6 +145,19 @@ function commandHint(vehicle: VehicleStatus, verdict: Verdict): string {
   return obstacle === null ? (verdictHint(verdict) ?? '') : obstacleText(obstacle).todo;
 }
 
+function guardLines({ guardRefused }: VehicleStatus): readonly StatusLine[] {
+  if (guardRefused === null) return [];
+  const { feature, refusals, agoS } = guardRefused;
+  return [
+    {
+      level: 'fault',
+      name: 'Relay guard',
+      words: `refused to close ${feature ?? 'a relay'} ${agoS ?? 0} s ago: ${refusals.join(', ')}`,
+      todo: 'The interlock had allowed it, so one of both is wrong. Nothing moved. Report it with a diagnostic; `agent/guard/README.md` names the conditions.',
+    },
+  ];
+}
+
 function relayLines(vehicle: VehicleStatus): readonly StatusLine[] {
   const { relays, commands } = vehicle;
   const words = relays.map(({ feature, isEnergised }) => {
@@ -166,6 +179,7 @@ function relayLines(vehicle: VehicleStatus): readonly StatusLine[] {
       : { level: 'ok', name: 'Relays', words: words.join(', ') || 'none fitted', todo: '' };
   return [
     line,
+    ...guardLines(vehicle),
     ...commands.map(({ feature, state, phase, verdict }) => ({
       level: 'note' as const,
       name: 'Command',

@@ -95,6 +95,12 @@ export interface VehicleStatus extends ModuleStatus {
   readonly analogs: Readonly<Record<string, number | null>>;
   readonly relays: readonly RelayStatus[];
   readonly commands: readonly CommandStatus[];
+  /** Last alarm of the relay guard since the start: conditions that did not hold; null: none. */
+  readonly guardRefused: {
+    readonly feature: FeatureName | null;
+    readonly refusals: readonly string[];
+    readonly agoS: number | null;
+  } | null;
   readonly gnss: PortStatus & ReturnType<typeof gnssStatus>;
   readonly evidence: EvidenceStatus;
   readonly config: { readonly version: number; readonly onTrial: number | null; readonly zones: number };
@@ -269,6 +275,12 @@ function relaysOf(state: VehicleState, nowMs: number): readonly RelayStatus[] {
   });
 }
 
+function guardStatus({ guard: { refused } }: VehicleState, nowMs: number): VehicleStatus['guardRefused'] {
+  if (refused === null) return null;
+  const { feature, refusals, atMs } = refused;
+  return { feature, refusals, agoS: ago(atMs, nowMs) };
+}
+
 function commandsOf({ commands }: VehicleState): readonly CommandStatus[] {
   const { active, next } = commands.record;
   const statusOfCommand = (
@@ -337,6 +349,7 @@ export function statusOfVehicle(
     ),
     relays: relaysOf(state, nowMs),
     commands: commandsOf(state),
+    guardRefused: guardStatus(state, nowMs),
     gnss: { ...portStatus(state.ports.gnss, paths.gnss, nowMs), ...gnssStatus(state, nowMs) },
     evidence: evidenceStatus(state, nowMs),
     ...moduleStatus(state, nowMs),

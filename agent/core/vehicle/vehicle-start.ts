@@ -14,6 +14,7 @@ import { noReceiverFacts } from '../gnss/receiver-facts.ts';
 import type { ModuleStates } from '../kernel/module-slots.ts';
 import { startVehicleConfig } from '../kernel/vehicle-config.ts';
 import { startEvidence } from '../kernel/vehicle-evidence.ts';
+import { startGuard } from '../kernel/vehicle-guard.ts';
 import { createService } from '../kernel/vehicle-service.ts';
 import { type VehicleState } from '../kernel/vehicle-state.ts';
 import { type Now, type VehicleConfig, type VehicleMemory } from '../kernel/vehicle-types.ts';
@@ -116,6 +117,7 @@ export function createVehicle(
     heartbeatMs: monoMs + started.settings.reporting.heartbeatS * 1000,
     tickMs: monoMs,
     holdUp: null,
+    guard: startGuard(config, given.record, monoMs),
     fixes: 0,
     isStopping: false,
   };

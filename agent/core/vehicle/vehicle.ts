@@ -28,6 +28,7 @@ import {
 import { deliver, handleWelcome, reportTimeDispute } from '../kernel/vehicle-delivery.ts';
 import { type VehicleEffect, type VehicleEvent } from '../kernel/vehicle-events.ts';
 import { watchEvidence } from '../kernel/vehicle-evidence.ts';
+import { recordGuardFact } from '../kernel/vehicle-guard.ts';
 import { handleBytes, portOptions, stepPortOf } from '../kernel/vehicle-ports.ts';
 import { attributesOf, flushGnss, reportBoardReturn, senseInputs } from '../kernel/vehicle-sensing.ts';
 import { handleServiceCode, watchService } from '../kernel/vehicle-service.ts';
@@ -156,7 +157,7 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
       handleAck(context, event.ack);
       break;
     case 'command':
-      handleCommand(context, event.body, event.receipt);
+      handleCommand(context, event);
       break;
     case 'config':
       handleConfig(context, event.received);
@@ -191,6 +192,7 @@ export function stepVehicle(
     receipts: [],
   };
   const before = bestOrigin(state.time);
+  recordGuardFact(context, { kind: 'step', atMs: given.now.monoMs });
   watchHoldUp(context);
   if (event.kind !== 'bytes') react(context, event);
   else if (!handleBytes(context, event.port, event.bytes) && !isDue(context))

@@ -37,8 +37,8 @@ const routine: ReadonlySet<number> = new Set([61472, 61477, 61536, 61714, 61716,
 
 /** Kinds that ask for attention by themselves. */
 const alarmCodes: ReadonlySet<number> = new Set([
-  4360, 4361, 4364, 4368, 4370, 4376, 4377, 61720, 61792, 62673, 63553, 63601, 63621, 63625, 63809, 63826,
-  63828, 63838, 64784, 64787, 64803, 64805, 64807, 64821, 64825,
+  4360, 4361, 4364, 4365, 4368, 4370, 4376, 4377, 61720, 61792, 62673, 63553, 63601, 63621, 63625, 63809,
+  63826, 63828, 63838, 64784, 64787, 64803, 64805, 64807, 64821, 64825,
 ]);
 
 export function matchesKind(statusCode: number, kind: EventKind): boolean {

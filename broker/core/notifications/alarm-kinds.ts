@@ -10,13 +10,14 @@ export type AlarmPriority = (typeof alarmPriorities)[number];
 
 const codes = statusCodes;
 
-/** Somebody is in danger, the vehicle is being stolen or cut from its supply, or its relay is not as ordered. */
+/** Somebody is in danger, the vehicle is being stolen or cut from its supply, or its relays are not as ordered or as judged. */
 const critical: readonly number[] = [
   codes.PANIC_ON.code,
   codes.IMPACT.code,
   codes.TAMPER_ON.code,
   codes.POWER_FAILURE.code,
   codes.RELAY_MISMATCH.code,
+  codes.GUARD_REFUSED.code,
   // Carjack, and the older code of power loss, of third-party trackers.
   63669,
   64791,

@@ -96,6 +96,7 @@ export const statusCodes = {
   RELAY_RESTORED: { code: 4362, text: 'Relay_Restored', priority: 0 },
   SERVICE_CODE_RIGHT: { code: 4363, text: 'Service_Code_Right', priority: 0 },
   SERVICE_CODE_WRONG: { code: 4364, text: 'Service_Code_Wrong', priority: 0 },
+  GUARD_REFUSED: { code: 4365, text: 'Guard_Refused', priority: 0 },
   BOARD_LOST: { code: 4368, text: 'Board_Lost', priority: 1 },
   BOARD_RESTORED: { code: 4369, text: 'Board_Restored', priority: 2 },
   POSITION_SUSPECT: { code: 4370, text: 'Position_Suspect', priority: 1 },

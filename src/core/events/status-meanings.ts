@@ -15,6 +15,8 @@ export const statusMeanings: Readonly<Record<StatusName, string>> = {
   RELAY_RESTORED: 'A relay works again',
   SERVICE_CODE_RIGHT: 'Service code accepted',
   SERVICE_CODE_WRONG: 'Service code wrong',
+  GUARD_REFUSED:
+    'The relay guard refused a write that the interlock allowed; `refusals` names the conditions',
   BOARD_LOST: 'I/O board does not answer',
   BOARD_RESTORED: 'I/O board answers again',
   POSITION_SUSPECT: 'Position contradicts itself',

@@ -7,6 +7,7 @@ import type { BoardInput, BoardOutput, BoardState } from '../../../agent/core/bo
 import type { RtuMasterOptions } from '../../../agent/core/board/rtu-types.ts';
 import type { FeatureName } from '../../../src/core/events/event.ts';
 import type { ByteLink } from '../../../src/ports.ts';
+import { permitAny } from '../guard/permit-any.ts';
 import { hangMs } from '../machine/wait-until.ts';
 
 type OutputOf<Kind extends BoardOutput['kind']> = Extract<BoardOutput, { kind: Kind }>;
@@ -41,7 +42,7 @@ export function runBoard(
   const waiting = new Map<string, (result: OutputOf<'relayResult'>) => void>();
 
   const feed = (input: BoardInput): void => {
-    const stepped = stepBoard(state, input);
+    const stepped = stepBoard(state, input, permitAny);
     state = stepped.state;
     for (const output of stepped.outputs) {
       if (output.kind === 'write') {

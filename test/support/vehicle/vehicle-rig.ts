@@ -31,6 +31,7 @@ import { type Settings, standardSettings } from '../../../src/core/settings/sett
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
 import type { Cancel } from '../../../src/ports.ts';
 import { serviceCodesOfSecret } from '../../../src/service-codes.ts';
+import { plainVerifier } from '../guard/guard-lines.ts';
 
 export const rigCodes = serviceCodesOfSecret('a-device-secret-of-some-length', {
   accountID: 'acme',
@@ -239,6 +240,7 @@ export async function createVehicleRig({
       agentVersion: '0.0.0',
       earliestUtcMs: Date.UTC(2026, 10, 1),
       boot: `b${boots}`,
+      verifier: plainVerifier,
       profile: verdict.profile,
       ...(driverReader === undefined ? {} : { driverReader }),
       ...(fuelSender === undefined ? {} : { fuelSender }),
@@ -347,7 +349,7 @@ export async function createVehicleRig({
         cancel: false,
         ...over,
       };
-      dispatch({ kind: 'command', body, receipt: counter });
+      dispatch({ kind: 'command', body, receipt: counter, token: `good.${JSON.stringify(body)}` });
     },
     /** Connects to a broker whose clock shows this; its welcome comes at once. */
     welcome(serverTimeMs: number) {

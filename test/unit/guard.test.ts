@@ -1,0 +1,147 @@
+// The relay guard: each condition at its bounds, what an order is worth, and every abstract state against the guarantees that it gives alone.
+import { describe, expect, it } from 'vitest';
+import type { GuardState } from '../../agent/guard/facts.ts';
+import { askGuard } from '../../agent/guard/guard.ts';
+import { ago, conditions, lives, requests, without } from '../support/guard/guard-cases.ts';
+import { answerTo, guardSetup, nowMs, orderFact, parked, stateAfter } from '../support/guard/guard-rig.ts';
+
+describe('the relay guard', () => {
+  for (const [what, facts, refusals, asking] of conditions)
+    it(`answers by its facts: ${what}`, () => expect(answerTo(facts, asking)).toEqual(refusals));
+
+  for (const [what, facts, refusals, asking] of lives)
+    it(`answers by its orders: ${what}`, () => expect(answerTo(facts, asking)).toEqual(refusals));
+
+  it.each(requests)('knows what closes a relay: %o', (request, answer) => {
+    expect(answerTo([], { request })).toEqual(answer);
+  });
+
+  it('knows a relay that is a register by the value that opens it', () => {
+    const setup = { relays: [{ feature: 'enginecutoff', unit: 1, addresses: [4], off: 2 } as const] };
+    const write = (value: number, kind = 'writeRegister') =>
+      answerTo([], { setup, request: { kind, unit: 1, address: 4, value } });
+    expect([write(2), write(0)]).toEqual(['permit', ['order', 'expiry', 'holdup', 'key', 'place']]);
+    expect(
+      answerTo([], { setup, request: { kind: 'writeRegisters', unit: 1, first: 3, values: [7, 2] } }),
+    ).toBe('permit');
+    expect(
+      answerTo([], { setup, request: { kind: 'writeRegisters', unit: 1, first: 3, values: [2, 7] } }),
+    ).not.toBe('permit');
+    expect(write(0, 'pulseCoil')).toBe('permit');
+  });
+
+  it('refuses when it fails, and lets the safe write pass', () => {
+    const fail = (): never => {
+      throw new Error('the interlock fails');
+    };
+    expect(answerTo(parked, { isAllowed: 'throw' })).toEqual(['fault']);
+    const broken = new Proxy({} as GuardState, { get: fail });
+    const ask = (on: boolean) =>
+      askGuard(guardSetup, broken, {
+        request: { kind: 'writeCoil', unit: 1, address: 0, on },
+        nowMs,
+        isAllowed: fail,
+      });
+    expect(ask(true).permit).toBeNull();
+    expect(ask(false).permit).not.toBeNull();
+  });
+
+  it('takes an order that was carried out as used by a safe write, and no other', () => {
+    const after = (origin: 'new' | 'carried') => {
+      const state = stateAfter([...without('order'), orderFact({}, origin)]);
+      const safe = askGuard(guardSetup, state, {
+        request: { kind: 'writeCoil', unit: 1, address: 0, on: false },
+        nowMs,
+        isAllowed: () => true,
+      });
+      return safe.state.orders.enginecutoff?.id;
+    };
+    expect([after('new'), after('carried')]).toEqual(['c1', undefined]);
+  });
+});
+
+/** Every choice of one from each list. */
+function* allOf<Item>(lists: readonly (readonly Item[])[]): Generator<readonly Item[]> {
+  const [head, ...rest] = lists;
+  if (head === undefined) return yield [];
+  for (const item of head) for (const tail of allOf(rest)) yield [item, ...tail];
+}
+
+describe('alone, in every abstract state', () => {
+  const base = stateAfter(parked);
+  const { ignition, motion } = base;
+  const order = base.orders.enginecutoff;
+  const input = (isActive: boolean | null, agoMs: number) => ({ isActive, askedMs: ago(agoMs) });
+  type Piece = Partial<GuardState>;
+  const pieces: readonly (readonly Piece[])[] = [
+    [
+      { ignition },
+      { ignition: input(true, 100) },
+      { ignition: input(null, 100) },
+      { ignition: input(false, 700) },
+    ],
+    [
+      { motion },
+      { motion: input(true, 100), activeMs: ago(100) },
+      { motion: input(null, 100) },
+      { motion: input(false, 700) },
+      { motion, activeMs: ago(20_000) },
+      { motion, activeMs: ago(2000) },
+    ],
+    [{}, { fix: { kmh: null, atMs: ago(100) } }, { fix: { kmh: 0, atMs: ago(5000) } }],
+    [{}, { fastMs: ago(1000) }],
+    [
+      {},
+      { orders: {} },
+      ...(order === undefined
+        ? []
+        : [
+            { orders: { enginecutoff: { ...order, endMs: ago(1) } } },
+            { orders: { enginecutoff: { ...order, isCarried: true } } },
+            { orders: { enginecutoff: { ...order, kind: 'zone', id: 'x' } as const } },
+          ]),
+    ],
+    [{}, { heldUpMs: ago(50) }, { stepMs: ago(300) }],
+    [{}, { rpm: { value: 700, atMs: ago(100) } }, { bus: { kmh: 40, rpm: null, atMs: ago(100) } }],
+    [{}, { warning: { sinceMs: ago(40_000), atMs: ago(100) } }],
+    [{}, { relays: { enginecutoff: { isOn: false, sinceMs: ago(900), closedMs: [ago(1000)] } } }],
+  ];
+
+  it('lets nothing through against what it guarantees, and everything else', () => {
+    let permits = 0;
+    let states = 0;
+    for (const chosen of allOf(pieces)) {
+      const state: GuardState = Object.assign({}, base, ...chosen);
+      for (const isAllowed of [true, false]) {
+        states += 1;
+        const { permit, refusals } = askGuard(guardSetup, state, {
+          request: { kind: 'writeCoil', unit: 1, address: 0, on: true },
+          nowMs,
+          isAllowed: () => isAllowed,
+        });
+        expect(permit === null).toBe(refusals.length > 0);
+        if (permit === null) continue;
+        permits += 1;
+        const key = state.ignition.isActive;
+        const facts = {
+          isAllowed,
+          order: state.orders.enginecutoff?.kind === 'broker',
+          alive:
+            state.orders.enginecutoff?.isCarried === true || nowMs < (state.orders.enginecutoff?.endMs ?? 0),
+          key: key === false || (key === true && state.warning.sinceMs <= ago(30_000)),
+          inputs: [state.ignition, state.motion].every(
+            ({ isActive, askedMs }) => isActive === null || askedMs >= ago(600),
+          ),
+          still: state.fastMs < ago(2000) && state.activeMs < ago(3000) && state.motion.isActive !== true,
+          bus:
+            (state.bus.kmh === null && state.rpm.value !== 700) || (key === true && state.bus.kmh === null),
+          heldUp: state.heldUpMs <= ago(100) && state.stepMs >= ago(200),
+          pace: state.relays.enginecutoff === undefined,
+        };
+        expect(Object.entries(facts).filter(([, holds]) => !holds)).toEqual([]);
+      }
+    }
+    expect(states).toBeGreaterThan(30_000);
+    expect(permits).toBeGreaterThan(20);
+  });
+});
