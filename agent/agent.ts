@@ -114,6 +114,14 @@ function startOf({ clock, host }: AgentPorts) {
   return { bootMonoMs, poweredMs: bootMonoMs - (host?.upMs() ?? 0) };
 }
 
+const vehicleConfigOf = (config: AgentConfig, ports: AgentPorts, boot: string): VehicleConfig => ({
+  ...config,
+  boot,
+  verifier: ports.verifier,
+  ...codesOf(ports),
+  ...setupOf(ports),
+});
+
 /** Starts an agent. Rejects with an AppError when its storage cannot be opened. */
 export async function createAgent(config: AgentConfig, ports: AgentPorts): Promise<Agent> {
   const { clock, entropy, log } = ports;
@@ -129,13 +137,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     throw thrown;
   });
   const { isIntact, ...kept } = stored;
-  const vehicle: VehicleConfig = {
-    ...config,
-    boot,
-    verifier: ports.verifier,
-    ...codesOf(ports),
-    ...setupOf(ports),
-  };
+  const vehicle = vehicleConfigOf(config, ports, boot);
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
   const state = createVehicle(vehicle, { now, ...started, ...kept, connectDelayMs });

@@ -161,7 +161,9 @@ function createLiveGuard(config: LiveConfig, clock: Clock, isAllowed: (feature: 
     },
     permit(request: ModbusRequest) {
       const { state, permit, refusals, feature } = askGuard(setup, facts, {
-        ...{ request, nowMs: clock.monoMs(), isAllowed },
+        request,
+        nowMs: clock.monoMs(),
+        isAllowed,
       });
       facts = state;
       if (feature !== null) refused = refusals;
@@ -172,6 +174,37 @@ function createLiveGuard(config: LiveConfig, clock: Clock, isAllowed: (feature: 
   };
 }
 type LiveGuard = ReturnType<typeof createLiveGuard>;
+
+/** The relay guard's reasons, where it held an order until its time was over. */
+function explained(guard: LiveGuard, outcome: RelayOutcome, energised: boolean): RelayOutcome {
+  const said = guard.refusals();
+  const isHeld = energised && outcome.outcome === 'refused' && said !== '';
+  return isHeld ? { ...outcome, reason: `the relay guard refuses it: ${said}` } : outcome;
+}
+
+const takeFact = (guard: LiveGuard, fact: GuardFact | null): void => {
+  if (fact !== null) guard.take(fact);
+};
+
+/** A reading that is young enough; null: there is none. */
+const youngOf = <R extends { readonly atMs: number }>(
+  reading: R | undefined,
+  nowMs: number,
+  mostMs: number,
+) => (reading !== undefined && nowMs - reading.atMs <= mostMs ? reading : null);
+
+interface Consent {
+  readonly name: RelayName;
+  /** When a person agreed; undefined: nobody was asked. */
+  readonly agreedMs: number | undefined;
+  readonly atMs: number;
+}
+
+/** Gives the guard the consent to close a relay that it watches. */
+function takeConsent(guard: LiveGuard, { name: feature, agreedMs, atMs }: Consent): void {
+  if (agreedMs === undefined || (feature !== 'enginecutoff' && feature !== 'cargoaccess')) return;
+  guard.take({ kind: 'order', atMs, origin: 'new', proof: { kind: 'attended', feature, agreedMs } });
+}
 
 /** Outputs of the board, and the orders to it. */
 async function openHand(config: LiveConfig, guard: LiveGuard, { clock, openByteLink }: LivePorts) {
@@ -204,8 +237,7 @@ async function openHand(config: LiveConfig, guard: LiveGuard, { clock, openByteL
     const stepped = stepBoard(board, input, guard.permit);
     board = stepped.state;
     for (const output of stepped.outputs) {
-      const fact = factOfBoard(profile, board, output);
-      if (fact !== null) guard.take(fact);
+      takeFact(guard, factOfBoard(profile, board, output));
       handleOutput(output);
     }
     cancel();
@@ -221,17 +253,8 @@ async function openHand(config: LiveConfig, guard: LiveGuard, { clock, openByteL
     },
   });
   feed({ kind: 'up', atMs: clock.monoMs() });
-  /** The relay guard's reasons, where it held an order until its time was over. */
-  const explained = (outcome: RelayOutcome, energised: boolean): RelayOutcome => {
-    const said = guard.refusals();
-    const isHeld = energised && outcome.outcome === 'refused' && said !== '';
-    return isHeld ? { ...outcome, reason: `the relay guard refuses it: ${said}` } : outcome;
-  };
-  const relay = (name: RelayName): boolean | null => {
-    const reading = relays.get(name);
-    const isFresh = reading !== undefined && clock.monoMs() - reading.atMs <= vehicleLimits.relaysAgeMs;
-    return isFresh ? reading.on : null;
-  };
+  const relay = (name: RelayName): boolean | null =>
+    youngOf(relays.get(name), clock.monoMs(), vehicleLimits.relaysAgeMs)?.on ?? null;
   return {
     relay,
     loopback: () => loopback,
@@ -240,26 +263,21 @@ async function openHand(config: LiveConfig, guard: LiveGuard, { clock, openByteL
     sensed: (name: InputName): Sensed => alertTo(inputs, name),
     /** In the unit of its table; null when it was not read within the last 10 s. */
     analog(name: AnalogName): number | null {
-      const reading = analogs.get(name);
-      return reading !== undefined && clock.monoMs() - reading.atMs <= analogAgeMs ? reading.value : null;
+      return youngOf(analogs.get(name), clock.monoMs(), analogAgeMs)?.value ?? null;
     },
     passTime(): void {
       const atMs = clock.monoMs();
       guard.take({ kind: 'step', atMs });
       inputs = stepInputs(inputs, { kind: 'time', atMs }).state;
     },
-    setRelay(name: RelayName, energised: boolean, more: RelayOrder = {}): Promise<RelayOutcome> {
-      const { holdMs, agreedMs } = more;
+    setRelay(name: RelayName, energised: boolean, order: RelayOrder = {}): Promise<RelayOutcome> {
       const token = `doctor:${orders++}`;
       return new Promise((resolve) => {
-        waiting.set(token, (outcome) => resolve(explained(outcome, energised)));
+        waiting.set(token, (outcome) => resolve(explained(guard, outcome, energised)));
         clock.after(outcomeMs, () => resolve({ outcome: 'unknown', reason: 'no result in time' }));
         const atMs = clock.monoMs();
-        if (agreedMs !== undefined && (name === 'enginecutoff' || name === 'cargoaccess'))
-          guard.take({
-            ...{ kind: 'order', atMs, origin: 'new', proof: { kind: 'attended', feature: name, agreedMs } },
-          });
-        const hold = holdMs === undefined ? {} : { holdMs };
+        takeConsent(guard, { name, agreedMs: order.agreedMs, atMs });
+        const hold = order.holdMs === undefined ? {} : { holdMs: order.holdMs };
         feed({ kind: 'setRelay', relay: name, energised, ...hold, token, deadlineMs: atMs + orderMs, atMs });
       });
     },

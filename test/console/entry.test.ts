@@ -309,7 +309,7 @@ describe.skipIf(why !== null)(
     it('says that the provider gave no role, and that a login was not begun in this tab', async () => {
       const { page, open: go } = await open();
       await go('/login');
-      await page.getByRole('button', { name: /^Sign in with / }).click();
+      await page.getByRole('button', { name: /^Sign in with [\w.]+:\d+$/ }).click();
       await page.waitForURL(`${provider.issuer}/**`);
       await atProvider(page, 'nobody');
       await page.getByRole('alert').filter({ hasText: 'gives you no role in this fleet' }).waitFor();
@@ -326,7 +326,7 @@ describe.skipIf(why !== null)(
         route.fulfill({ status: 503, json: { error: { code: 'unavailable', detail: 'x', hint: null } } }),
       );
       await go('/login');
-      await page.getByRole('button', { name: /^Sign in with / }).click();
+      await page.getByRole('button', { name: /^Sign in with [\w.]+:\d+$/ }).click();
       await page.getByRole('alert').filter({ hasText: 'The login provider does not answer' }).waitFor();
       await page.getByLabel('Account').fill('demo');
       await page.getByLabel('User').fill('admin');

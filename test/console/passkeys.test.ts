@@ -92,7 +92,8 @@ describe.skipIf(why !== null)(why === null ? 'passkeys' : `passkeys [${why}]`, (
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'olga, menu' }).waitFor();
 
-    await open('/account');
+    await page.getByRole('button', { name: 'olga, menu' }).click();
+    await page.getByRole('menuitem', { name: 'Account and preferences' }).click();
     await page.getByText('Last used').waitFor();
     await page.getByRole('button', { name: 'Delete the passkey Desk' }).click();
     await dialog.getByLabel('Your password').fill(memberPassword);

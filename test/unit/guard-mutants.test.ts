@@ -27,6 +27,7 @@ const equivalent: readonly (readonly [title: string, reason: string])[] = [
   ['atMs: 0,  [0 -> ', 'the greatest number stays the greatest'],
   ['kmh > limits.movingKmh;  [null -> 0]', 'null is not above any speed'],
   ['[order === undefined -> (false)]', 'an order that is undefined is none'],
+  ['first ?? address ?? 0) + at));  [0 -> ', 'each write has an address'],
   ['isMade = true;', 'it is there for the types'],
   ['[on ?? value ?? true -> (on ?? value)]', 'undefined opens nothing either'],
   ['  [rpm.value ?? 0 -> (rpm.value)]', 'null is below the limit'],
@@ -54,7 +55,14 @@ function isFailSafe({ askGuard }: Guard): boolean {
   const broken = new Proxy({} as Parameters<typeof askGuard>[1], { get: fail });
   const permitOf = (on: boolean) =>
     askGuard(guardSetup, broken, {
-      ...{ request: { kind: 'writeCoil', unit: 1, address: 0, on }, nowMs, isAllowed: () => true },
+      request: {
+        kind: 'writeCoil',
+        unit: 1,
+        address: 0,
+        on,
+      },
+      nowMs,
+      isAllowed: () => true,
     }).permit;
   return permitOf(true) === null && permitOf(false) !== null;
 }

@@ -1,13 +1,13 @@
 // The held order of a list.
 import { describe, expect, it } from 'vitest';
-import { heldList } from '../../broker/console/state/held-rows.ts';
+import { heldList } from '../../broker/console/components/rows/held-rows.ts';
 
 interface Item {
   readonly id: string;
   readonly speed: number;
 }
 
-const items = (text: string, speed = 0): readonly Item[] => [...text].map((id) => ({ id, speed }));
+const items = (text: string, speed = 0): readonly Item[] => text.split('').map((id) => ({ id, speed }));
 const keyOf = ({ id }: Item): string => id;
 const textOf = (rows: ReturnType<typeof heldList<Item>>['rows']): string =>
   rows.map(({ item, isGone }) => item.id + (isGone ? '-' : '')).join('');

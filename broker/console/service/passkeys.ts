@@ -16,8 +16,8 @@ const none = (thrown: unknown): never => {
   throw new NoPasskey('The browser has given no passkey', { cause: thrown });
 };
 
-/** Sent as the browser gives it; the service looks at each member. */
-const sent = <B>(response: object): B => JSON.parse(JSON.stringify(response)) as B;
+/** The answer of the browser, as the service takes it, which looks at each member. */
+const sent = (response: object): unknown => JSON.parse(JSON.stringify(response));
 
 /** Adds one for the user of the session. @throws ServiceError, NoPasskey */
 export async function addPasskey({ name, password }: { readonly name: string; readonly password: string }) {
@@ -28,7 +28,7 @@ export async function addPasskey({ name, password }: { readonly name: string; re
   const made = await startRegistration({
     optionsJSON: options as unknown as Options<'startRegistration'>,
   }).catch(none);
-  return call('addPasskey', { body: { name, response: sent<Body<'addPasskey'>['response']>(made) } });
+  return call('addPasskey', { body: { name, response: sent(made) as Body<'addPasskey'>['response'] } });
 }
 
 /** A new session. @throws ServiceError, NoPasskey */
@@ -38,7 +38,7 @@ export async function loginByPasskey() {
     call('beginPasskeyLogin', {}),
   ]);
   const given = await startAuthentication({
-    optionsJSON: options as unknown as Options<'startAuthentication'>,
+    optionsJSON: options,
   }).catch(none);
-  return call('loginByPasskey', { body: { response: sent<Body<'loginByPasskey'>['response']>(given) } });
+  return call('loginByPasskey', { body: { response: sent(given) as Body<'loginByPasskey'>['response'] } });
 }

@@ -21,7 +21,7 @@ function TypedAhead({ edit, close }: { edit(change: (text: string) => string): v
       if (key === 'Escape') close();
       else if (key === 'Backspace') edit((text) => text.slice(0, -1));
       // Names of keys that write nothing are longer.
-      else if ([...key].length === 1) edit((text) => text + key);
+      else if (Array.from(key).length === 1) edit((text) => text + key);
     };
     window.addEventListener('keydown', handle, true);
     return () => window.removeEventListener('keydown', handle, true);

@@ -1,5 +1,5 @@
 // The two ceremonies of WebAuthn (W3C Web Authentication Level 3, sections 7.1 and 7.2), by `@simplewebauthn/server`. A passkey is discoverable, so that
-// no name tells who has one, and verifies its user by PIN or finger: it is two factors by itself. Attestation is not asked for: any maker will do.
+// no name shows which user has one, and verifies its user by PIN or finger: it is two factors by itself. Attestation is not asked for: any maker will do.
 import { createHash } from 'node:crypto';
 import {
   generateAuthenticationOptions,

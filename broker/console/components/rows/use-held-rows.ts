@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { type HeldRow, heldList } from '../../state/held-rows.ts';
+import { type HeldRow, heldList } from './held-rows.ts';
 
 /** A touch ends before its click: the order stays until that has found its row, ms. */
 const touchMs = 1000;

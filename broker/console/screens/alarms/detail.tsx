@@ -88,6 +88,16 @@ function Facts({ alarm, detail }: { readonly alarm: Alarm; readonly detail: Deta
   );
 }
 
+function CopyAlarm({ alarm: { alarmID, statusCode, deviceDisplayName } }: { readonly alarm: Alarm }) {
+  const words = useWords();
+  const what = words.alarms.details({ alarm: codeText(statusCode, words), vehicle: deviceDisplayName });
+  return (
+    <Suspense>
+      <CopyLink to={{ to: '/alarms', search: { alarm: alarmID } }} what={what} />
+    </Suspense>
+  );
+}
+
 function Actions({
   alarm,
   role,
@@ -156,12 +166,7 @@ function Actions({
           {texts.release}
         </ActionButton>
       ) : null}
-      <Suspense>
-        <CopyLink
-          to={{ to: '/alarms', search: { alarm: alarm.alarmID } }}
-          what={texts.details({ alarm: codeText(alarm.statusCode, words), vehicle: alarm.deviceDisplayName })}
-        />
-      </Suspense>
+      <CopyAlarm alarm={alarm} />
       <Link className="button" to="/live" search={{ vehicle: alarm.deviceID }}>
         <Icon name="map" />
         {vehicle.onMap}

@@ -120,7 +120,7 @@ interface TableProps {
 function Table({ rows, scope, marks }: TableProps) {
   const { inbox: texts } = useWords(inboxWords);
   const { what, vehicle, when, state } = texts.columns;
-  const held = useHeldRows(rows, ({ notificationID }) => String(notificationID), scope);
+  const held = useHeldRows(rows, ({ notificationID }) => notificationID, scope);
   return (
     <div className="scroll" {...held.frame}>
       <RowsBar count={held.fresh.length} insert={held.insert} />

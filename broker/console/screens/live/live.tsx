@@ -6,7 +6,9 @@ import { mapWords } from '../../../../build/words/map.ts';
 import { Chips } from '../../components/chips.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Mark } from '../../components/mark.tsx';
+import { MapPane } from '../../components/places/map-pane.tsx';
 import { useZoneName } from '../../components/places/use-zones.ts';
+import type { HeldRow } from '../../components/rows/held-rows.ts';
 import { RowsBar } from '../../components/rows/rows-bar.tsx';
 import { useHeldRows } from '../../components/rows/use-held-rows.ts';
 import { useWorstFirst } from '../../components/rows/use-worst-first.ts';
@@ -28,12 +30,10 @@ import {
   stateOf,
   type Vehicle,
 } from '../../state/fleet.ts';
-import type { HeldRow } from '../../state/held-rows.ts';
 import { hereOf, hereText, type Place } from '../../state/here.ts';
 import { parsePlace, placeText } from '../../state/map-place.ts';
 import { without } from '../../state/search.ts';
 import { withWords } from '../../words/word-set.ts';
-import { MapPane } from './map-pane.tsx';
 import { VehiclePanel } from './panel.tsx';
 
 const FirstVehicle = lazyPart(async () => (await withWords(import('./first-vehicle.tsx'))).FirstVehicle);
@@ -212,14 +212,8 @@ function urgentOf(vehicles: readonly Vehicle[], held: readonly HeldRow<Vehicle>[
   return alarm === null ? undefined : { ...alarm, name };
 }
 
-export function LiveScreen() {
-  const words = useWords(mapWords);
-  const { live } = words;
-  const navigate = useNavigate({ from: '/live' });
-  const { filter = 'all', find = '', vehicle = null, at, here } = useSearch({ from: '/shell/live' });
-  const fleet = useValue(vehicles);
-  const picture = usePicture('vehicles');
-  const { readMs, knowledge } = picture;
+/** Vehicles of the fleet, of the group in the address, and of these the ones that match, worst first. */
+function useShown(filter: Filter, find: string) {
   const all = useWorstFirst();
   const { ids, error } = useGroupInAddress();
   // Until its vehicles are known, a group shows none.
@@ -228,13 +222,47 @@ export function LiveScreen() {
     () => ofGroup.filter((one) => matchesFilter(one, filter) && matchesText(one, find)),
     [ofGroup, filter, find],
   );
-  const held = useHeldRows(shown, ({ id }) => id, `${filter} ${find}`);
+  return { all, ofGroup, shown, ids, error };
+}
+
+function NotFound({ id }: { readonly id: string }) {
+  const { vehicle } = useWords();
+  return (
+    <p className="hidden" role="status">
+      {vehicle.notFound({ id })}
+    </p>
+  );
+}
+
+function ListTitle({ shown, all }: { readonly shown: number; readonly all: number }) {
+  const { live } = useWords();
+  const { knowledge } = usePicture('vehicles');
+  return (
+    <div className="row">
+      <h2 id="vehicles-title">{live.vehicles}</h2>
+      <span className="faint">{live.worstFirst}</span>
+      <span className="faint push">
+        {shown === all ? countText(all, knowledge) : live.shown({ shown, all })}
+      </span>
+    </div>
+  );
+}
+
+export function LiveScreen() {
+  const { live, pages } = useWords(mapWords);
+  const navigate = useNavigate({ from: '/live' });
+  const { filter = 'all', find = '', group, vehicle = null, at, here } = useSearch({ from: '/shell/live' });
+  const fleet = useValue(vehicles);
+  const picture = usePicture('vehicles');
+  const { readMs } = picture;
+  const { all, ofGroup, shown, ids, error } = useShown(filter, find);
+  const held = useHeldRows(shown, ({ id }) => id, `${filter} ${group ?? ''} ${find}`);
   const selected = vehicle === null ? undefined : fleet.get(vehicle);
   const urgent = urgentOf(shown, held.held);
   useTitle(live.title);
   const openHere = useOpenHere();
   const select = (id: string): void => void navigate({ search: (before) => ({ ...before, vehicle: id }) });
-  if (all.length === 0 && knowledge === 'known')
+  if (all.length === 0 && picture.knowledge === 'known')
     return (
       <Suspense>
         <FirstVehicle />
@@ -245,15 +273,7 @@ export function LiveScreen() {
       <h1 className="hidden">{live.title}</h1>
       <section className="vehicles" aria-labelledby="vehicles-title" {...held.frame}>
         <header>
-          <div className="row">
-            <h2 id="vehicles-title">{live.vehicles}</h2>
-            <span className="faint">{live.worstFirst}</span>
-            <span className="faint push">
-              {shown.length === all.length
-                ? countText(all.length, knowledge)
-                : live.shown({ shown: shown.length, all: all.length })}
-            </span>
-          </div>
+          <ListTitle shown={shown.length} all={all.length} />
           <FindField
             label={live.find}
             value={find}
@@ -292,12 +312,10 @@ export function LiveScreen() {
       {selected !== undefined ? (
         <VehiclePanel vehicle={selected} />
       ) : vehicle !== null && readMs !== null ? (
-        <p className="hidden" role="status">
-          {words.vehicle.notFound({ id: vehicle })}
-        </p>
+        <NotFound id={vehicle} />
       ) : null}
       <Link className="hidden" to="/alarms">
-        {words.pages.alarms.title}
+        {pages.alarms.title}
       </Link>
     </main>
   );

@@ -132,8 +132,35 @@ function Content({
   );
 }
 
+type Asked = ReturnType<typeof useAsked>;
+type ReportTexts = ReturnType<typeof useReportWords>;
+const useReportWords = () => useWords(reportWords, tabWords, findWords);
+
+/** Which vehicles it is about. @param all how many there are. */
+function amongText(
+  { group, groupName, deviceIDs }: Asked,
+  all: number,
+  nameOf: NameOf,
+  words: ReportTexts,
+): string {
+  if (group === null) return vehiclesText(deviceIDs, nameOf, words);
+  return group === undefined
+    ? groupName
+    : words.find.group.shown({ name: groupName, shown: group.size, all });
+}
+
+function periodText(
+  range: Asked['range'],
+  { fromS, toS }: ReturnType<Asked['periodAt']>,
+  words: ReportTexts,
+): string {
+  const untilS = toS === 0 ? Math.floor(Date.now() / 1000) : toS;
+  const text = words.reports.between({ from: momentText(fromS, 'date'), to: momentText(untilS, 'date') });
+  return range === null ? text : `${words.events.ranges[range]} (${text})`;
+}
+
 export function ReportsScreen() {
-  const words = useWords(reportWords, tabWords, findWords);
+  const words = useReportWords();
   const { reports: texts } = words;
   const asked = useAsked();
   const search = useSearch({ from: '/shell/reports' });
@@ -148,20 +175,9 @@ export function ReportsScreen() {
     [rows, sort, nameOf],
   );
   useTitle(words.pages.reports.title);
-  const among =
-    group === null
-      ? vehiclesText(deviceIDs, nameOf, words)
-      : group === undefined
-        ? asked.groupName
-        : words.find.group.shown({ name: asked.groupName, shown: group.size, all: fleet.size });
+  const among = amongText(asked, fleet.size, nameOf, words);
   // A named period ended when it was read.
   const period = periodAt(readS === 0 ? Math.floor(Date.now() / 1000) : readS);
-  const dateText = (seconds: number): string => momentText(seconds, 'date');
-  const untilS = period.toS === 0 ? Math.floor(Date.now() / 1000) : period.toS;
-  const periodText =
-    range === null
-      ? texts.between({ from: dateText(period.fromS), to: dateText(untilS) })
-      : `${words.events.ranges[range]} (${texts.between({ from: dateText(period.fromS), to: dateText(untilS) })})`;
   return (
     <main className="page reports" id="main">
       <header className="page-head">
@@ -210,7 +226,7 @@ export function ReportsScreen() {
           <h2 id="report-title">{texts.kinds[kind]}</h2>
           <span className="muted">
             {[
-              periodText,
+              periodText(range, period, words),
               among,
               ...(sorted === undefined
                 ? []

@@ -1,8 +1,8 @@
 // The map on the page of a vehicle: where it is, its way of the last hours, and the zones around it.
 import { useMemo } from 'react';
 import { hourS } from '../../../../src/core/durations.ts';
+import { MapPane } from '../../components/places/map-pane.tsx';
 import type { Vehicle } from '../../state/fleet.ts';
-import { MapPane } from '../live/map-pane.tsx';
 
 const wayS = 4 * hourS;
 

@@ -22,7 +22,7 @@ export async function readAlarms(
     const { alarms, more, next } = await patiently(signal, () => call('listAlarms', { query, signal }));
     for (const alarm of alarms) found.set(alarm.alarmID, alarm);
     onRead(found.size);
-    if (more !== true || next == null) return [...found.values()];
+    if (!more || next == null) return [...found.values()];
     cursor = next;
   }
 }

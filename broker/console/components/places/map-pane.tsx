@@ -4,12 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 import { mapWords } from '../../../../build/words/map.ts';
 import { hourS } from '../../../../src/core/durations.ts';
-import { MapTools } from '../../components/map-tools.tsx';
-import { DrawnMark } from '../../components/mark.tsx';
-import { useZones } from '../../components/places/use-zones.ts';
-import { Empty } from '../../components/texts.tsx';
-import { useValue, useWords } from '../../components/use.ts';
-import { useFleetMap } from '../../components/use-fleet-map.ts';
 import type { Track } from '../../map/map.ts';
 import { markForms, ringForms } from '../../map/mark-layers.ts';
 import { call } from '../../service/call.ts';
@@ -19,6 +13,12 @@ import type { Place } from '../../state/here.ts';
 import type { MapPlace } from '../../state/map-place.ts';
 import { trackOf } from '../../state/track.ts';
 import { isInMiles } from '../../words/measures.ts';
+import { MapTools } from '../map-tools.tsx';
+import { DrawnMark } from '../mark.tsx';
+import { Empty } from '../texts.tsx';
+import { useValue, useWords } from '../use.ts';
+import { useFleetMap } from '../use-fleet-map.ts';
+import { useZones } from './use-zones.ts';
 
 // The way of the selected vehicle until now, for the map.
 
