@@ -235,7 +235,7 @@ function NotFound({ id }: { readonly id: string }) {
 }
 
 function ListTitle({ shown, all }: { readonly shown: number; readonly all: number }) {
-  const { live } = useWords();
+  const { live } = useWords(mapWords);
   const { knowledge } = usePicture('vehicles');
   return (
     <div className="row">
