@@ -2,6 +2,7 @@
 // keys, losses of the receiver, restarts and forged orders. Whatever closes a relay must satisfy what the guard guarantees alone.
 import { describe, expect, it, vi } from 'vitest';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
+import type { CommandBody } from '../../src/core/wire/wire.ts';
 import { extent } from '../support/extent.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
@@ -122,7 +123,7 @@ describe('the relay guard alone', () => {
       onContact: ({ feature, energised }) => void (energised && closed.push(String(feature))),
     });
     rig.run(60);
-    const body = {
+    const body: CommandBody = {
       ...{
         accountID: 'acme',
         deviceID: 'truck-1',
@@ -138,7 +139,7 @@ describe('the relay guard alone', () => {
         state: '1',
       },
       ...{ mode: 'interlock', reason: '', cancel: false },
-    } as const;
+    };
     rig.dispatch({ kind: 'command', body, receipt: 1, token: `bad.${JSON.stringify(body)}` });
     rig.run(30);
     expect(closed).toEqual([]);

@@ -1,5 +1,5 @@
 // There is one way to the wires of the board, and the relay guard stands in it: what the types cannot show of that, the sources do.
-import { globSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checkout } from '../support/machine/checkout.ts';
 

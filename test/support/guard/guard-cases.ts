@@ -58,6 +58,12 @@ const keyOn = [...parked, inputsFact(true, false)];
 
 export const conditions: readonly Case[] = [
   [
+    'a frame without an address, as if it were of the first one',
+    parked,
+    'permit',
+    { request: { kind: 'unheardOf', unit: 1 } },
+  ],
+  [
     'a frame that opens one address of a relay and closes another',
     [],
     ['order', 'expiry', 'holdup', 'key', 'place'],
