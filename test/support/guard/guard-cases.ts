@@ -341,6 +341,7 @@ function stuck(
 }
 
 export const lives: readonly Case[] = [
+  ['an order with the number 0', [...without('order'), orderFact({ counter: 0 })], ['order', 'expiry']],
   ['a second consent', [...without('order'), attended(130_000), attended(9)], 'permit'],
 
   ['an order until its end', [...without('order'), orderFact({}, 'new', 59_999)], 'permit'],
