@@ -85,8 +85,9 @@ async function statusOf(parts: Parts, nowMs: number): Promise<AgentStatus> {
   };
 }
 
-function codesOf({ serviceCodes }: AgentPorts): Pick<VehicleConfig, 'serviceCodes'> {
-  return serviceCodes === undefined ? {} : { serviceCodes };
+/** What the vehicle verifies orders and codes with. */
+function keysOf({ verifier, serviceCodes }: AgentPorts): Pick<VehicleConfig, 'verifier' | 'serviceCodes'> {
+  return serviceCodes === undefined ? { verifier } : { verifier, serviceCodes };
 }
 
 /** What modules need of the process in the configuration of the vehicle. */
@@ -129,13 +130,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     throw thrown;
   });
   const { isIntact, ...kept } = stored;
-  const vehicle: VehicleConfig = {
-    ...config,
-    boot,
-    verifier: ports.verifier,
-    ...codesOf(ports),
-    ...setupOf(ports),
-  };
+  const vehicle: VehicleConfig = { ...config, boot, ...keysOf(ports), ...setupOf(ports) };
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
   const state = createVehicle(vehicle, { now, ...started, ...kept, connectDelayMs });

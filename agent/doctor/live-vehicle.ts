@@ -161,41 +161,80 @@ function createLiveGuard(config: LiveConfig, clock: Clock, isAllowed: (feature: 
     },
     permit(request: ModbusRequest) {
       const { state, permit, refusals, feature } = askGuard(setup, facts, {
-        ...{ request, nowMs: clock.monoMs(), isAllowed },
+        request,
+        nowMs: clock.monoMs(),
+        isAllowed,
       });
       facts = state;
       if (feature !== null) refused = refusals;
       return permit;
     },
-    /** Conditions that did not hold when a relay was last to close; '' when all did. */
-    refusals: (): string => refused.join(', '),
+    /** The person at the unit agreed at this time that the relay may close. */
+    agree(relay: RelayName, agreedMs: number | undefined): void {
+      if (agreedMs === undefined || (relay !== 'enginecutoff' && relay !== 'cargoaccess')) return;
+      const proof = { kind: 'attended', feature: relay, agreedMs } as const;
+      facts = recordFact(setup, facts, { kind: 'order', atMs: clock.monoMs(), origin: 'new', proof });
+    },
+    /** The outcome with the guard's reasons, where it held the order until its time was over. */
+    explain(outcome: RelayOutcome, energised: boolean): RelayOutcome {
+      const isHeld = energised && outcome.outcome === 'refused' && refused.length > 0;
+      return isHeld ? { ...outcome, reason: `the relay guard refuses it: ${refused.join(', ')}` } : outcome;
+    },
   };
 }
 type LiveGuard = ReturnType<typeof createLiveGuard>;
+
+/** What the board was read as. */
+function createReadings(profile: LiveConfig['profile'], clock: Clock) {
+  let inputs = createInputs<InputName>(inputRules({ profile }), clock.monoMs());
+  const analogs = new Map<AnalogName, { readonly value: number | null; readonly atMs: number }>();
+  const relays = new Map<RelayName, { readonly on: boolean | null; readonly atMs: number }>();
+  let loopback: ReturnType<LiveVehicle['loopback']> = null;
+  const relay = (name: RelayName): boolean | null => {
+    const reading = relays.get(name);
+    const isFresh = reading !== undefined && clock.monoMs() - reading.atMs <= vehicleLimits.relaysAgeMs;
+    return isFresh ? reading.on : null;
+  };
+  return {
+    relay,
+    loopback: () => loopback,
+    isAlive: (): boolean => [...relays.keys()].some((name) => relay(name) !== null),
+    sensed: (name: InputName): Sensed => alertTo(inputs, name),
+    /** In the unit of its table; null when it was not read within the last 10 s. */
+    analog(name: AnalogName): number | null {
+      const reading = analogs.get(name);
+      return reading !== undefined && clock.monoMs() - reading.atMs <= analogAgeMs ? reading.value : null;
+    },
+    passTime(): void {
+      inputs = stepInputs(inputs, { kind: 'time', atMs: clock.monoMs() }).state;
+    },
+    take(output: BoardOutput): void {
+      const atMs = clock.monoMs();
+      if (output.kind === 'inputs')
+        inputs = stepInputs(inputs, { kind: 'sample', atMs: output.atMs, values: output.values }).state;
+      if (output.kind === 'loopback') loopback = { on: output.on, atMs };
+      if (output.kind === 'analogs') keepAll(analogs, output.values, (value) => ({ value, atMs }));
+      if (output.kind === 'relays') keepAll(relays, output.values, (on) => ({ on, atMs }));
+      if (output.kind === 'relayResult' && output.readBack !== null)
+        relays.set(output.relay, { on: output.readBack, atMs });
+    },
+  };
+}
 
 /** Outputs of the board, and the orders to it. */
 async function openHand(config: LiveConfig, guard: LiveGuard, { clock, openByteLink }: LivePorts) {
   const { profile } = config;
   let board = createBoard(profile);
-  let inputs = createInputs<InputName>(inputRules({ profile }), clock.monoMs());
+  const readings = createReadings(profile, clock);
   let link: ByteLink | null = null;
   let cancel: Cancel = () => undefined;
   let down: string | null = null;
   let orders = 0;
-  const analogs = new Map<AnalogName, { readonly value: number | null; readonly atMs: number }>();
-  const relays = new Map<RelayName, { readonly on: boolean | null; readonly atMs: number }>();
-  let loopback: ReturnType<LiveVehicle['loopback']> = null;
   const waiting = new Map<string, (outcome: RelayOutcome) => void>();
   const handleOutput = (output: BoardOutput): void => {
-    const atMs = clock.monoMs();
+    readings.take(output);
     if (output.kind === 'write') link?.write(output.bytes);
-    if (output.kind === 'inputs')
-      inputs = stepInputs(inputs, { kind: 'sample', atMs: output.atMs, values: output.values }).state;
-    if (output.kind === 'loopback') loopback = { on: output.on, atMs };
-    if (output.kind === 'analogs') keepAll(analogs, output.values, (value) => ({ value, atMs }));
-    if (output.kind === 'relays') keepAll(relays, output.values, (on) => ({ on, atMs }));
     if (output.kind !== 'relayResult') return;
-    if (output.readBack !== null) relays.set(output.relay, { on: output.readBack, atMs });
     waiting.get(output.token)?.({ outcome: output.outcome, reason: output.reason });
     waiting.delete(output.token);
   };
@@ -221,44 +260,22 @@ async function openHand(config: LiveConfig, guard: LiveGuard, { clock, openByteL
     },
   });
   feed({ kind: 'up', atMs: clock.monoMs() });
-  /** The relay guard's reasons, where it held an order until its time was over. */
-  const explained = (outcome: RelayOutcome, energised: boolean): RelayOutcome => {
-    const said = guard.refusals();
-    const isHeld = energised && outcome.outcome === 'refused' && said !== '';
-    return isHeld ? { ...outcome, reason: `the relay guard refuses it: ${said}` } : outcome;
-  };
-  const relay = (name: RelayName): boolean | null => {
-    const reading = relays.get(name);
-    const isFresh = reading !== undefined && clock.monoMs() - reading.atMs <= vehicleLimits.relaysAgeMs;
-    return isFresh ? reading.on : null;
-  };
   return {
-    relay,
-    loopback: () => loopback,
+    ...readings,
     fault: () => down,
-    isAlive: (): boolean => down === null && [...relays.keys()].some((name) => relay(name) !== null),
-    sensed: (name: InputName): Sensed => alertTo(inputs, name),
-    /** In the unit of its table; null when it was not read within the last 10 s. */
-    analog(name: AnalogName): number | null {
-      const reading = analogs.get(name);
-      return reading !== undefined && clock.monoMs() - reading.atMs <= analogAgeMs ? reading.value : null;
-    },
+    isAlive: (): boolean => down === null && readings.isAlive(),
     passTime(): void {
-      const atMs = clock.monoMs();
-      guard.take({ kind: 'step', atMs });
-      inputs = stepInputs(inputs, { kind: 'time', atMs }).state;
+      guard.take({ kind: 'step', atMs: clock.monoMs() });
+      readings.passTime();
     },
     setRelay(name: RelayName, energised: boolean, more: RelayOrder = {}): Promise<RelayOutcome> {
       const { holdMs, agreedMs } = more;
       const token = `doctor:${orders++}`;
       return new Promise((resolve) => {
-        waiting.set(token, (outcome) => resolve(explained(outcome, energised)));
+        waiting.set(token, (outcome) => resolve(guard.explain(outcome, energised)));
         clock.after(outcomeMs, () => resolve({ outcome: 'unknown', reason: 'no result in time' }));
         const atMs = clock.monoMs();
-        if (agreedMs !== undefined && (name === 'enginecutoff' || name === 'cargoaccess'))
-          guard.take({
-            ...{ kind: 'order', atMs, origin: 'new', proof: { kind: 'attended', feature: name, agreedMs } },
-          });
+        guard.agree(name, agreedMs);
         const hold = holdMs === undefined ? {} : { holdMs };
         feed({ kind: 'setRelay', relay: name, energised, ...hold, token, deadlineMs: atMs + orderMs, atMs });
       });

@@ -110,7 +110,7 @@ describe('the relay guard alone', () => {
     expect(cuts.length).toBeGreaterThan(0);
     expect(all.filter(({ hasOrder }) => !hasOrder)).toEqual([]);
     // An input is sampled every 250 ms here, and an order is on the wire one exchange later.
-    expect(cuts.filter(({ offMs }) => offMs < 0 || offMs === 0)).toEqual([]);
+    expect(cuts.filter(({ offMs }) => offMs <= 0)).toEqual([]);
     expect(all.filter(({ kmh, hasSky }) => hasSky && kmh > 3)).toEqual([]);
     console.log(
       `${all.length} closings, ${cuts.length} of them cuts, in ${seeds.length} lives without an interlock`,
@@ -124,21 +124,19 @@ describe('the relay guard alone', () => {
     });
     rig.run(60);
     const body: CommandBody = {
-      ...{
-        accountID: 'acme',
-        deviceID: 'truck-1',
-        commandID: 'c1',
-        boot: rig.config().boot,
-        counter: 1,
-        issuer: 'x',
-      },
-      ...{
-        issuedMs: rig.clock.utcMs(),
-        expiresMs: rig.clock.utcMs() + 600_000,
-        feature: 'enginecutoff',
-        state: '1',
-      },
-      ...{ mode: 'interlock', reason: '', cancel: false },
+      accountID: 'acme',
+      deviceID: 'truck-1',
+      commandID: 'c1',
+      boot: rig.config().boot,
+      counter: 1,
+      issuer: 'x',
+      issuedMs: rig.clock.utcMs(),
+      expiresMs: rig.clock.utcMs() + 6e5,
+      feature: 'enginecutoff',
+      state: '1',
+      mode: 'interlock',
+      reason: '',
+      cancel: false,
     };
     rig.dispatch({ kind: 'command', body, receipt: 1, token: `bad.${JSON.stringify(body)}` });
     rig.run(30);

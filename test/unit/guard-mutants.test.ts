@@ -55,7 +55,14 @@ function isFailSafe({ askGuard }: Guard): boolean {
   const broken = new Proxy({} as Parameters<typeof askGuard>[1], { get: fail });
   const permitOf = (on: boolean) =>
     askGuard(guardSetup, broken, {
-      ...{ request: { kind: 'writeCoil', unit: 1, address: 0, on }, nowMs, isAllowed: () => true },
+      request: {
+        kind: 'writeCoil',
+        unit: 1,
+        address: 0,
+        on,
+      },
+      nowMs,
+      isAllowed: () => true,
     }).permit;
   return permitOf(true) === null && permitOf(false) !== null;
 }

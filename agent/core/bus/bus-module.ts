@@ -57,8 +57,10 @@ export const busModule: VehicleModule = {
       put(context, { bus: reading });
       const { movement, engine } = reading.view;
       recordGuardFact(context, {
-        ...{ kind: 'bus', atMs: context.now.monoMs },
-        ...{ kmh: movement?.value ?? null, rpm: engine?.value ?? null },
+        kind: 'bus',
+        atMs: context.now.monoMs,
+        kmh: movement?.value ?? null,
+        rpm: engine?.value ?? null,
       });
       watchEvidence(context);
     },

@@ -52,7 +52,10 @@ export function handleWelcome(context: StepContext, welcome: Welcome): void {
   });
   put(context, { time });
   recordGuardFact(context, {
-    ...{ kind: 'clock', atMs: context.now.monoMs, utcMs: welcome.serverTimeMs, isSigned: true },
+    kind: 'clock',
+    atMs: context.now.monoMs,
+    utcMs: welcome.serverTimeMs,
+    isSigned: true,
   });
   deliver(context, { kind: 'welcomed' });
 }

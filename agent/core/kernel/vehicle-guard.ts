@@ -50,7 +50,11 @@ export function guardSetupOf({
 }: SetupConfig): GuardSetup {
   const rules = rulesOf(protection, profile);
   return {
-    ...{ accountID, deviceID, boot, verifier, relays: guardedRelays(profile) },
+    accountID,
+    deviceID,
+    boot,
+    verifier,
+    relays: guardedRelays(profile),
     zoneCuts: rules.zoneCuts,
     ignition: profile.inputs.ignition ?? null,
     motion: profile.inputs.motion ?? null,
@@ -64,7 +68,8 @@ export function startGuard(config: SetupConfig, kept: CommandRecord, atMs: numbe
   const setup = guardSetupOf(config);
   const carried = Object.values(kept.confirmed).map(({ proof }) => ({ proof, origin: 'carried' as const }));
   const waiting = [...Object.values(kept.active), ...Object.values(kept.next)].map(({ proof }) => ({
-    ...{ proof, origin: 'waiting' as const },
+    proof,
+    origin: 'waiting' as const,
   }));
   let facts = createGuard();
   for (const { proof, origin } of [...carried, ...waiting])

@@ -278,7 +278,11 @@ function isPointless(draft: Draft, { feature, state, source }: LocalRequest): bo
 }
 
 const proofOf = (feature: FeatureName, { id: zoneID, to }: ZoneSide, untilMs: number): OrderProof => ({
-  ...{ kind: 'zone', feature, zoneID, to, untilMs },
+  kind: 'zone',
+  feature,
+  zoneID,
+  to,
+  untilMs,
 });
 
 /**

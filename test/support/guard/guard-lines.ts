@@ -84,9 +84,15 @@ function randomSetup(luck: Luck): SetupLine['setup'] {
   }));
   const input = () => (luck.chance(0.85) ? { invert: luck.chance(0.5) } : null);
   return {
-    ...{ accountID: 'acme', deviceID: 'truck-1', boot: 'b1', relays, zoneCuts: luck.chance(0.7) },
-    ...{ ignition: input(), motion: input(), mayLackFix: luck.chance(0.7) },
-    warningMs: luck.chance(0.5) ? 30_000 : null,
+    accountID: 'acme',
+    deviceID: 'truck-1',
+    boot: 'b1',
+    relays,
+    zoneCuts: luck.chance(0.7),
+    ignition: input(),
+    motion: input(),
+    mayLackFix: luck.chance(0.7),
+    warningMs: luck.chance(0.5) ? 3e4 : null,
   };
 }
 
@@ -112,15 +118,18 @@ function randomProof(life: Life) {
     } as const;
   life.counter += mostly(luck, 1, [0, -1, 2]);
   const body: CommandBody = {
-    ...{ accountID: mostly(luck, 'acme', ['other']), deviceID: mostly(luck, 'truck-1', ['truck-2']) },
-    ...{
-      commandID: `c${luck.integer(1, 3)}`,
-      boot: mostly(luck, 'b1', ['b0']),
-      counter: Math.max(0, life.counter),
-    },
+    accountID: mostly(luck, 'acme', ['other']),
+    deviceID: mostly(luck, 'truck-1', ['truck-2']),
+    commandID: `c${luck.integer(1, 3)}`,
+    boot: mostly(luck, 'b1', ['b0']),
+    counter: Math.max(0, life.counter),
     issuedMs: utcMs,
-    expiresMs: utcMs + pick(luck, [0, 1, 1000, 60_000, 900_000]),
-    ...{ feature, state: mostly(luck, '1', ['0']), mode: 'interlock', reason: '', issuer: 'acme/op' },
+    expiresMs: utcMs + pick(luck, [0, 1, 1e3, 6e4, 9e5]),
+    feature,
+    state: mostly(luck, '1', ['0']),
+    mode: 'interlock',
+    reason: '',
+    issuer: 'acme/op',
     cancel: luck.chance(0.05),
   };
   return { kind, token: `${mostly(luck, 'good.', ['bad.'])}${JSON.stringify(body)}` } as const;
@@ -147,22 +156,18 @@ function randomFact(life: Life): GuardFact {
   switch (kind) {
     case 'inputs':
       return {
-        ...{
-          kind,
-          atMs,
-          askedMs: mostly(luck, atMs, [atMs - 100, atMs - 599, atMs - 600, atMs - 601, null]),
-        },
+        kind,
+        atMs,
+        askedMs: mostly(luck, atMs, [atMs - 100, atMs - 599, atMs - 600, atMs - 601, null]),
         ...(luck.chance(0.9) ? { ignition: bit(setup.ignition) } : {}),
         ...(luck.chance(0.9) ? { motion: bit(setup.motion) } : {}),
       };
     case 'relays':
       return {
-        ...{
-          kind,
-          atMs,
-          enginecutoff: mostly(luck, luck.chance(0.5), [null]),
-          warning: mostly(luck, true, [false, null]),
-        },
+        kind,
+        atMs,
+        enginecutoff: mostly(luck, luck.chance(0.5), [null]),
+        warning: mostly(luck, true, [false, null]),
         ...(luck.chance(0.8) ? { cargoaccess: luck.chance(0.5) } : {}),
       };
     case 'rpm':
@@ -171,12 +176,10 @@ function randomFact(life: Life): GuardFact {
       return { kind, atMs, kmh: mostly(luck, null, [0, 3, 3.1]), rpm: mostly(luck, null, [0, 299, 300]) };
     case 'speed':
       return {
-        ...{
-          kind,
-          atMs,
-          of: mostly(luck, 'RMC', ['VTG']),
-          kmh: mostly(luck, pick(luck, [0, 0.4, 3]), [3.01, 50, null]),
-        },
+        kind,
+        atMs,
+        of: mostly(luck, 'RMC', ['VTG']),
+        kmh: mostly(luck, pick(luck, [0, 0.4, 3]), [3.01, 50, null]),
         isFix: mostly<boolean | null>(luck, true, [false, null]),
       };
     case 'clock':

@@ -1,5 +1,6 @@
 // The code of the relay guard with one operator, bound, negation or literal changed, as modules. Each must give a wrong answer somewhere.
 import { readFileSync } from 'node:fs';
+import { compileFunction } from 'node:vm';
 import { parseAst, transformWithOxc } from 'vite';
 import type { createGuard, recordFact } from '../../../agent/guard/facts.ts';
 import type { askGuard } from '../../../agent/guard/guard.ts';
@@ -45,10 +46,9 @@ export async function guardSource(): Promise<string> {
 
 /** The guard that a source makes. */
 export function guardOf(source: string): Guard {
-  const make = new Function(
-    ...['featureNames', 'decodeCommand', 'signedTypes'],
-    `${source}\nreturn { createGuard, recordFact, askGuard };`,
-  ) as (...outside: readonly unknown[]) => Guard;
+  const body = `${source}\nreturn { createGuard, recordFact, askGuard };`;
+  const outside = ['featureNames', 'decodeCommand', 'signedTypes'];
+  const make = compileFunction(body, outside) as (...given: readonly unknown[]) => Guard;
   return make(featureNames, decodeCommand, signedTypes);
 }
 

@@ -11,12 +11,29 @@ import type { CommandBody } from '../../../src/core/wire/wire.ts';
 import { type Line, plainVerifier, verdictOf } from './guard-lines.ts';
 
 export const guardSetup: GuardSetup = {
-  ...{ accountID: 'acme', deviceID: 'truck-1', boot: 'b1', verifier: plainVerifier, zoneCuts: true },
+  accountID: 'acme',
+  deviceID: 'truck-1',
+  boot: 'b1',
+  verifier: plainVerifier,
+  zoneCuts: true,
   relays: [
-    { feature: 'enginecutoff', unit: 1, addresses: [0, 0x200], off: null },
-    { feature: 'cargoaccess', unit: 1, addresses: [1, 0x201], off: null },
+    {
+      feature: 'enginecutoff',
+      unit: 1,
+      addresses: [0, 512],
+      off: null,
+    },
+    {
+      feature: 'cargoaccess',
+      unit: 1,
+      addresses: [1, 513],
+      off: null,
+    },
   ],
-  ...{ ignition: { invert: false }, motion: { invert: false }, warningMs: 30_000, mayLackFix: true },
+  ignition: { invert: false },
+  motion: { invert: false },
+  warningMs: 3e4,
+  mayLackFix: true,
 };
 
 /** A moment late enough that everything may lie before it. */
@@ -25,9 +42,20 @@ export const utcMs = Date.UTC(2027, 0, 1);
 
 export function tokenOf(over: Partial<CommandBody> = {}): string {
   const body: CommandBody = {
-    ...{ accountID: 'acme', deviceID: 'truck-1', commandID: 'c1', boot: 'b1', counter: 1, issuedMs: utcMs },
-    ...{ expiresMs: utcMs + 60_000, feature: 'enginecutoff', state: '1', mode: 'interlock', reason: '' },
-    ...{ issuer: 'acme/op', cancel: false, ...over },
+    accountID: 'acme',
+    deviceID: 'truck-1',
+    commandID: 'c1',
+    boot: 'b1',
+    counter: 1,
+    issuedMs: utcMs,
+    expiresMs: utcMs + 6e4,
+    feature: 'enginecutoff',
+    state: '1',
+    mode: 'interlock',
+    reason: '',
+    issuer: 'acme/op',
+    cancel: false,
+    ...over,
   };
   return `good.${JSON.stringify(body)}`;
 }
@@ -40,7 +68,11 @@ export const orderFact = (
   ({ kind: 'order', atMs: nowMs - agoMs, origin, proof: { kind: 'broker', token: tokenOf(over) } }) as const;
 
 export const inputsFact = (ignition: boolean | null, motion: boolean | null, agoMs = 100): GuardFact => ({
-  ...{ kind: 'inputs', atMs: nowMs - agoMs + 20, askedMs: nowMs - agoMs, ignition, motion },
+  kind: 'inputs',
+  atMs: nowMs - agoMs + 20,
+  askedMs: nowMs - agoMs,
+  ignition,
+  motion,
 });
 
 export const speedFact = (
@@ -52,7 +84,8 @@ export const speedFact = (
 
 /** Steps without a hold-up in the last seconds. */
 const steps: readonly GuardFact[] = Array.from({ length: 31 }, (_, at) => ({
-  ...{ kind: 'step', atMs: nowMs - 3000 + at * 100 },
+  kind: 'step',
+  atMs: nowMs - 3e3 + at * 100,
 }));
 const cutOff: LineRequest = { kind: 'writeCoil', unit: 1, address: 0, on: true };
 export const unlock: LineRequest = { kind: 'writeCoil', unit: 1, address: 1, on: true };
@@ -93,7 +126,9 @@ export function answerTo(facts: readonly GuardFact[], asking: Asking = {}): 'per
   const setup = { ...guardSetup, ...asking.setup };
   const { request = cutOff, atMs = nowMs, isAllowed = true } = asking;
   const { permit, refusals } = askGuard(setup, stateAfter(facts, setup), {
-    ...{ request, nowMs: atMs, isAllowed: () => verdictOf(isAllowed) },
+    request,
+    nowMs: atMs,
+    isAllowed: () => verdictOf(isAllowed),
   });
   return permit === null ? refusals : 'permit';
 }
