@@ -85,8 +85,9 @@ async function statusOf(parts: Parts, nowMs: number): Promise<AgentStatus> {
   };
 }
 
-function codesOf({ serviceCodes }: AgentPorts): Pick<VehicleConfig, 'serviceCodes'> {
-  return serviceCodes === undefined ? {} : { serviceCodes };
+/** What the vehicle verifies orders and codes with. */
+function keysOf({ verifier, serviceCodes }: AgentPorts): Pick<VehicleConfig, 'verifier' | 'serviceCodes'> {
+  return serviceCodes === undefined ? { verifier } : { verifier, serviceCodes };
 }
 
 /** What modules need of the process in the configuration of the vehicle. */

@@ -169,8 +169,17 @@ function createLiveGuard(config: LiveConfig, clock: Clock, isAllowed: (feature: 
       if (feature !== null) refused = refusals;
       return permit;
     },
-    /** Conditions that did not hold when a relay was last to close; '' when all did. */
-    refusals: (): string => refused.join(', '),
+    /** The person at the unit agreed at this time that the relay may close. */
+    agree(relay: RelayName, agreedMs: number | undefined): void {
+      if (agreedMs === undefined || (relay !== 'enginecutoff' && relay !== 'cargoaccess')) return;
+      const proof = { kind: 'attended', feature: relay, agreedMs } as const;
+      facts = recordFact(setup, facts, { kind: 'order', atMs: clock.monoMs(), origin: 'new', proof });
+    },
+    /** The outcome with the guard's reasons, where it held the order until its time was over. */
+    explain(outcome: RelayOutcome, energised: boolean): RelayOutcome {
+      const isHeld = energised && outcome.outcome === 'refused' && refused.length > 0;
+      return isHeld ? { ...outcome, reason: `the relay guard refuses it: ${refused.join(', ')}` } : outcome;
+    },
   };
 }
 type LiveGuard = ReturnType<typeof createLiveGuard>;
@@ -210,25 +219,16 @@ function takeConsent(guard: LiveGuard, { name: feature, agreedMs, atMs }: Consen
 async function openHand(config: LiveConfig, guard: LiveGuard, { clock, openByteLink }: LivePorts) {
   const { profile } = config;
   let board = createBoard(profile);
-  let inputs = createInputs<InputName>(inputRules({ profile }), clock.monoMs());
+  const readings = createReadings(profile, clock);
   let link: ByteLink | null = null;
   let cancel: Cancel = () => undefined;
   let down: string | null = null;
   let orders = 0;
-  const analogs = new Map<AnalogName, { readonly value: number | null; readonly atMs: number }>();
-  const relays = new Map<RelayName, { readonly on: boolean | null; readonly atMs: number }>();
-  let loopback: ReturnType<LiveVehicle['loopback']> = null;
   const waiting = new Map<string, (outcome: RelayOutcome) => void>();
   const handleOutput = (output: BoardOutput): void => {
-    const atMs = clock.monoMs();
+    readings.take(output);
     if (output.kind === 'write') link?.write(output.bytes);
-    if (output.kind === 'inputs')
-      inputs = stepInputs(inputs, { kind: 'sample', atMs: output.atMs, values: output.values }).state;
-    if (output.kind === 'loopback') loopback = { on: output.on, atMs };
-    if (output.kind === 'analogs') keepAll(analogs, output.values, (value) => ({ value, atMs }));
-    if (output.kind === 'relays') keepAll(relays, output.values, (on) => ({ on, atMs }));
     if (output.kind !== 'relayResult') return;
-    if (output.readBack !== null) relays.set(output.relay, { on: output.readBack, atMs });
     waiting.get(output.token)?.({ outcome: output.outcome, reason: output.reason });
     waiting.delete(output.token);
   };
@@ -256,8 +256,7 @@ async function openHand(config: LiveConfig, guard: LiveGuard, { clock, openByteL
   const relay = (name: RelayName): boolean | null =>
     youngOf(relays.get(name), clock.monoMs(), vehicleLimits.relaysAgeMs)?.on ?? null;
   return {
-    relay,
-    loopback: () => loopback,
+    ...readings,
     fault: () => down,
     isAlive: (): boolean => down === null && [...relays.keys()].some((name) => relay(name) !== null),
     sensed: (name: InputName): Sensed => alertTo(inputs, name),
@@ -266,9 +265,8 @@ async function openHand(config: LiveConfig, guard: LiveGuard, { clock, openByteL
       return youngOf(analogs.get(name), clock.monoMs(), analogAgeMs)?.value ?? null;
     },
     passTime(): void {
-      const atMs = clock.monoMs();
-      guard.take({ kind: 'step', atMs });
-      inputs = stepInputs(inputs, { kind: 'time', atMs }).state;
+      guard.take({ kind: 'step', atMs: clock.monoMs() });
+      readings.passTime();
     },
     setRelay(name: RelayName, energised: boolean, order: RelayOrder = {}): Promise<RelayOutcome> {
       const token = `doctor:${orders++}`;

@@ -1,6 +1,7 @@
 // Every operator, bound, negation and literal of the relay guard, changed one at a time: a case or a random line must show each. What changes nothing
 // that can be seen is listed with its reason.
 import { expect, it } from 'vitest';
+import { extent } from '../support/extent.ts';
 import { conditions, lives, requests } from '../support/guard/guard-cases.ts';
 import { createLineGuard, type Line, randomLines } from '../support/guard/guard-lines.ts';
 import { type Guard, guardOf, guardSource, mutantsOf, mutated } from '../support/guard/guard-mutants.ts';
@@ -43,7 +44,7 @@ const directed = [
   ...[...conditions, ...lives].map(([, facts, , asking]) => linesOf(facts, asking)),
   ...requests.map(([request]) => linesOf([], { request })),
 ];
-const random = ['1', '2', '3'].map((seed) =>
+const random = extent({ gate: ['1'], nightly: ['1', '2', '3', '4'] }).map((seed) =>
   [...randomLines(seed, 8000)].map((line) => JSON.parse(line) as Line),
 );
 

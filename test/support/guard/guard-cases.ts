@@ -58,6 +58,12 @@ const keyOn = [...parked, inputsFact(true, false)];
 
 export const conditions: readonly Case[] = [
   [
+    'a frame without an address, as if it were of the first one',
+    parked,
+    'permit',
+    { request: { kind: 'unheardOf', unit: 1 } },
+  ],
+  [
     'a frame that opens one address of a relay and closes another',
     [],
     ['order', 'expiry', 'holdup', 'key', 'place'],
@@ -335,6 +341,7 @@ function stuck(
 }
 
 export const lives: readonly Case[] = [
+  ['an order with the number 0', [...without('order'), orderFact({ counter: 0 })], ['order', 'expiry']],
   ['a second consent', [...without('order'), attended(130_000), attended(9)], 'permit'],
 
   ['an order until its end', [...without('order'), orderFact({}, 'new', 59_999)], 'permit'],
