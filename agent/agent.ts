@@ -85,9 +85,8 @@ async function statusOf(parts: Parts, nowMs: number): Promise<AgentStatus> {
   };
 }
 
-/** What the vehicle verifies orders and codes with. */
-function keysOf({ verifier, serviceCodes }: AgentPorts): Pick<VehicleConfig, 'verifier' | 'serviceCodes'> {
-  return serviceCodes === undefined ? { verifier } : { verifier, serviceCodes };
+function codesOf({ serviceCodes }: AgentPorts): Pick<VehicleConfig, 'serviceCodes'> {
+  return serviceCodes === undefined ? {} : { serviceCodes };
 }
 
 /** What modules need of the process in the configuration of the vehicle. */

@@ -184,35 +184,41 @@ function createLiveGuard(config: LiveConfig, clock: Clock, isAllowed: (feature: 
 }
 type LiveGuard = ReturnType<typeof createLiveGuard>;
 
-/** The relay guard's reasons, where it held an order until its time was over. */
-function explained(guard: LiveGuard, outcome: RelayOutcome, energised: boolean): RelayOutcome {
-  const said = guard.refusals();
-  const isHeld = energised && outcome.outcome === 'refused' && said !== '';
-  return isHeld ? { ...outcome, reason: `the relay guard refuses it: ${said}` } : outcome;
-}
-
-const takeFact = (guard: LiveGuard, fact: GuardFact | null): void => {
-  if (fact !== null) guard.take(fact);
-};
-
-/** A reading that is young enough; null: there is none. */
-const youngOf = <R extends { readonly atMs: number }>(
-  reading: R | undefined,
-  nowMs: number,
-  mostMs: number,
-) => (reading !== undefined && nowMs - reading.atMs <= mostMs ? reading : null);
-
-interface Consent {
-  readonly name: RelayName;
-  /** When a person agreed; undefined: nobody was asked. */
-  readonly agreedMs: number | undefined;
-  readonly atMs: number;
-}
-
-/** Gives the guard the consent to close a relay that it watches. */
-function takeConsent(guard: LiveGuard, { name: feature, agreedMs, atMs }: Consent): void {
-  if (agreedMs === undefined || (feature !== 'enginecutoff' && feature !== 'cargoaccess')) return;
-  guard.take({ kind: 'order', atMs, origin: 'new', proof: { kind: 'attended', feature, agreedMs } });
+/** What the board was read as. */
+function createReadings(profile: LiveConfig['profile'], clock: Clock) {
+  let inputs = createInputs<InputName>(inputRules({ profile }), clock.monoMs());
+  const analogs = new Map<AnalogName, { readonly value: number | null; readonly atMs: number }>();
+  const relays = new Map<RelayName, { readonly on: boolean | null; readonly atMs: number }>();
+  let loopback: ReturnType<LiveVehicle['loopback']> = null;
+  const relay = (name: RelayName): boolean | null => {
+    const reading = relays.get(name);
+    const isFresh = reading !== undefined && clock.monoMs() - reading.atMs <= vehicleLimits.relaysAgeMs;
+    return isFresh ? reading.on : null;
+  };
+  return {
+    relay,
+    loopback: () => loopback,
+    isAlive: (): boolean => [...relays.keys()].some((name) => relay(name) !== null),
+    sensed: (name: InputName): Sensed => alertTo(inputs, name),
+    /** In the unit of its table; null when it was not read within the last 10 s. */
+    analog(name: AnalogName): number | null {
+      const reading = analogs.get(name);
+      return reading !== undefined && clock.monoMs() - reading.atMs <= analogAgeMs ? reading.value : null;
+    },
+    passTime(): void {
+      inputs = stepInputs(inputs, { kind: 'time', atMs: clock.monoMs() }).state;
+    },
+    take(output: BoardOutput): void {
+      const atMs = clock.monoMs();
+      if (output.kind === 'inputs')
+        inputs = stepInputs(inputs, { kind: 'sample', atMs: output.atMs, values: output.values }).state;
+      if (output.kind === 'loopback') loopback = { on: output.on, atMs };
+      if (output.kind === 'analogs') keepAll(analogs, output.values, (value) => ({ value, atMs }));
+      if (output.kind === 'relays') keepAll(relays, output.values, (on) => ({ on, atMs }));
+      if (output.kind === 'relayResult' && output.readBack !== null)
+        relays.set(output.relay, { on: output.readBack, atMs });
+    },
+  };
 }
 
 /** Outputs of the board, and the orders to it. */
@@ -237,7 +243,8 @@ async function openHand(config: LiveConfig, guard: LiveGuard, { clock, openByteL
     const stepped = stepBoard(board, input, guard.permit);
     board = stepped.state;
     for (const output of stepped.outputs) {
-      takeFact(guard, factOfBoard(profile, board, output));
+      const fact = factOfBoard(profile, board, output);
+      if (fact !== null) guard.take(fact);
       handleOutput(output);
     }
     cancel();
@@ -253,29 +260,23 @@ async function openHand(config: LiveConfig, guard: LiveGuard, { clock, openByteL
     },
   });
   feed({ kind: 'up', atMs: clock.monoMs() });
-  const relay = (name: RelayName): boolean | null =>
-    youngOf(relays.get(name), clock.monoMs(), vehicleLimits.relaysAgeMs)?.on ?? null;
   return {
     ...readings,
     fault: () => down,
-    isAlive: (): boolean => down === null && [...relays.keys()].some((name) => relay(name) !== null),
-    sensed: (name: InputName): Sensed => alertTo(inputs, name),
-    /** In the unit of its table; null when it was not read within the last 10 s. */
-    analog(name: AnalogName): number | null {
-      return youngOf(analogs.get(name), clock.monoMs(), analogAgeMs)?.value ?? null;
-    },
+    isAlive: (): boolean => down === null && readings.isAlive(),
     passTime(): void {
       guard.take({ kind: 'step', atMs: clock.monoMs() });
       readings.passTime();
     },
-    setRelay(name: RelayName, energised: boolean, order: RelayOrder = {}): Promise<RelayOutcome> {
+    setRelay(name: RelayName, energised: boolean, more: RelayOrder = {}): Promise<RelayOutcome> {
+      const { holdMs, agreedMs } = more;
       const token = `doctor:${orders++}`;
       return new Promise((resolve) => {
-        waiting.set(token, (outcome) => resolve(explained(guard, outcome, energised)));
+        waiting.set(token, (outcome) => resolve(guard.explain(outcome, energised)));
         clock.after(outcomeMs, () => resolve({ outcome: 'unknown', reason: 'no result in time' }));
         const atMs = clock.monoMs();
-        takeConsent(guard, { name, agreedMs: order.agreedMs, atMs });
-        const hold = order.holdMs === undefined ? {} : { holdMs: order.holdMs };
+        guard.agree(name, agreedMs);
+        const hold = holdMs === undefined ? {} : { holdMs };
         feed({ kind: 'setRelay', relay: name, energised, ...hold, token, deadlineMs: atMs + orderMs, atMs });
       });
     },

@@ -131,7 +131,7 @@ describe('the relay guard alone', () => {
       counter: 1,
       issuer: 'x',
       issuedMs: rig.clock.utcMs(),
-      expiresMs: rig.clock.utcMs() + 600_000,
+      expiresMs: rig.clock.utcMs() + 6e5,
       feature: 'enginecutoff',
       state: '1',
       mode: 'interlock',

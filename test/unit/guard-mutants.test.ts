@@ -28,7 +28,6 @@ const equivalent: readonly (readonly [title: string, reason: string])[] = [
   ['atMs: 0,  [0 -> ', 'the greatest number stays the greatest'],
   ['kmh > limits.movingKmh;  [null -> 0]', 'null is not above any speed'],
   ['[order === undefined -> (false)]', 'an order that is undefined is none'],
-  ['first ?? address ?? 0) + at));  [0 -> ', 'each write has an address'],
   ['isMade = true;', 'it is there for the types'],
   ['[on ?? value ?? true -> (on ?? value)]', 'undefined opens nothing either'],
   ['  [rpm.value ?? 0 -> (rpm.value)]', 'null is below the limit'],

@@ -54,11 +54,8 @@ describe('the relay guard', () => {
     const values = guard.flatMap((file) =>
       [...textOf(file).matchAll(/^import (?!type\b)[^;]*? from '([^']+)';/gm)].map(([, target]) => target),
     );
-    expect(
-      [...new Set(values)]
-        .filter((target) => !target?.startsWith('./'))
-        .toSorted((one, other) => String(one).localeCompare(String(other))),
-    ).toEqual(['../../src/core/events/event.ts', '../../src/core/wire/wire.ts']);
+    const outside = new Set(values.filter((target) => !target?.startsWith('./')));
+    expect(outside).toEqual(new Set(['../../src/core/events/event.ts', '../../src/core/wire/wire.ts']));
   });
 
   it('has at most 400 lines', () => {

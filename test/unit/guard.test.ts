@@ -6,11 +6,19 @@ import { ago, conditions, lives, requests, without } from '../support/guard/guar
 import { answerTo, guardSetup, nowMs, orderFact, parked, stateAfter } from '../support/guard/guard-rig.ts';
 
 describe('the relay guard', () => {
-  for (const [what, facts, refusals, asking] of conditions)
-    it(`answers by its facts: ${what}`, () => expect(answerTo(facts, asking)).toEqual(refusals));
+  it.each(conditions.map((one) => [one[0], one] as const))(
+    'answers by its facts: %s',
+    (_what, [, facts, refusals, asking]) => {
+      expect(answerTo(facts, asking)).toEqual(refusals);
+    },
+  );
 
-  for (const [what, facts, refusals, asking] of lives)
-    it(`answers by its orders: ${what}`, () => expect(answerTo(facts, asking)).toEqual(refusals));
+  it.each(lives.map((one) => [one[0], one] as const))(
+    'answers by its orders: %s',
+    (_what, [, facts, refusals, asking]) => {
+      expect(answerTo(facts, asking)).toEqual(refusals);
+    },
+  );
 
   it.each(requests)('knows what closes a relay: %o', (request, answer) => {
     expect(answerTo([], { request })).toEqual(answer);

@@ -46,11 +46,9 @@ export async function guardSource(): Promise<string> {
 
 /** The guard that a source makes. */
 export function guardOf(source: string): Guard {
-  const make = compileFunction(`${source}\nreturn { createGuard, recordFact, askGuard };`, [
-    'featureNames',
-    'decodeCommand',
-    'signedTypes',
-  ]) as (...outside: readonly unknown[]) => Guard;
+  const body = `${source}\nreturn { createGuard, recordFact, askGuard };`;
+  const outside = ['featureNames', 'decodeCommand', 'signedTypes'];
+  const make = compileFunction(body, outside) as (...given: readonly unknown[]) => Guard;
   return make(featureNames, decodeCommand, signedTypes);
 }
 
