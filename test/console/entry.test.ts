@@ -226,6 +226,9 @@ describe.skipIf(why !== null)(
       expect(await page.getByLabel('Account').inputValue()).toBe(accountID);
       expect(await page.getByLabel('User').inputValue()).toBe(userID);
       expect(await page.locator(':focus').getAttribute('name')).toBe('password');
+      await page.getByRole('button', { name: 'Sign in otherwise' }).click();
+      await page.waitForURL('**/console/login?next=**');
+      expect(await page.getByLabel('User').inputValue()).toBe(userID);
       await page.evaluate(`location.hash = 'code=${makeCode()}'`);
       await page.waitForURL('**/console/alarms?show=closed');
     });

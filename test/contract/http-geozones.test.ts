@@ -337,7 +337,7 @@ describe('a geozone', () => {
     );
     expect(entries).toEqual([
       { action: 'geozone.create', detail: '{"geozoneRadius":600}' },
-      { action: 'geozone.update', detail: '{"geozoneAlertExit":true}' },
+      { action: 'geozone.update', detail: '{"changes":{"geozoneAlertExit":{"from":false,"to":true}}}' },
       { action: 'geozone.delete', detail: '{}' },
     ]);
   });

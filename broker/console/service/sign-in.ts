@@ -2,7 +2,7 @@
 import type { Arrival } from './arrival.ts';
 import { call, ServiceError } from './call.ts';
 import { loginByPasskey } from './passkeys.ts';
-import { beginSession } from './session.ts';
+import { beginSession, leaveEnded, session } from './session.ts';
 
 interface Credentials {
   readonly kind: 'password';
@@ -29,6 +29,9 @@ export async function signIn(entry: Entry): Promise<void> {
   }
   if (entry.kind === 'passkey') {
     const { token, accountID, userID } = await loginByPasskey();
+    const before = session.get();
+    // Nothing of an ended session is shown to another user.
+    if (before?.accountID !== accountID || before.userID !== userID) leaveEnded();
     return beginSession({ token, accountID, userID, logoutURL: '' });
   }
   if (entry.kind === 'code') {

@@ -120,9 +120,9 @@ function useTypedOrders(
     .filter((vehicle) => namesOf(vehicle).some((one) => isSameName(one, name)))
     .map((vehicle) => {
       const [safe] = ordersOf(vehicle, relay);
+      // A typed order never acts: its button stands there.
       const run = (): void => {
-        safe.run();
-        // What becomes of it stands there.
+        close();
         void navigate({ to: '/vehicle/$deviceID', params: { deviceID: vehicle.id } });
       };
       return { ...safe, run };

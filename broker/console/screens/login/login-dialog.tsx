@@ -19,6 +19,7 @@ import { hasFirst, takeFirst } from '../../service/arrival.ts';
 import { hasClosedOrder, leaveEnded, session } from '../../service/session.ts';
 import { signIn } from '../../service/sign-in.ts';
 import { Fault } from './fault.tsx';
+import { PasskeyButton } from './passkey-button.tsx';
 
 /** A login that the address brings may be of another user: the login screen takes it. */
 function useArrival(): void {
@@ -39,14 +40,14 @@ function Content() {
   const isOrderClosed = useValue(hasClosedOrder);
   const password = useRef<HTMLInputElement>(null);
   const { accountID = '', userID = '' } = present ?? {};
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: (given: string) => signIn({ kind: 'password', accountID, userID, password: given }),
+  const { mutate, isPending, error, variables } = useMutation({
+    mutationFn: signIn,
     onError: () => password.current?.select(),
   });
   useArrival();
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (!isPending) mutate(password.current?.value ?? '');
+    if (!isPending) mutate({ kind: 'password', accountID, userID, password: password.current?.value ?? '' });
   };
   return (
     <Form onSubmit={submit}>
@@ -57,7 +58,7 @@ function Content() {
       <div className="body">
         <p>{login.endedKept}</p>
         {isOrderClosed ? <Notice tone="look" icon="circle-alert" title={login.endedOrder} /> : null}
-        {error === null ? null : <Fault thrown={error} way="password" />}
+        {error === null ? null : <Fault thrown={error} way={variables?.kind ?? 'password'} />}
         <TextField className="field" isReadOnly autoComplete="organization" value={accountID}>
           <Label>{login.account}</Label>
           <Input className="input" />
@@ -83,6 +84,7 @@ function Content() {
         <Button className="button secondary" onPress={leaveEnded}>
           {login.endedOther}
         </Button>
+        <PasskeyButton isOff={isPending} onPress={() => mutate({ kind: 'passkey' })} />
         <Button className="button primary" type="submit" isPending={isPending}>
           {isPending ? login.busy : login.submit}
         </Button>

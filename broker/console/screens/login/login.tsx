@@ -15,6 +15,7 @@ import { ThemeButton } from '../../shell/bar-menus.tsx';
 import { applyPreferences } from '../../shell/preferences.ts';
 import { type Words, withWords } from '../../words/word-set.ts';
 import { Fault } from './fault.tsx';
+import { PasskeyButton } from './passkey-button.tsx';
 
 // The button that goes to the login provider; only where the service has one.
 
@@ -179,16 +180,11 @@ function LoginForm({ words, next }: { readonly words: Words; readonly next: stri
       <Button className="button primary full" type="submit" isPending={attempt.isPending}>
         {attempt.isPending ? login.busy : login.submit}
       </Button>
-      {window.PublicKeyCredential === undefined ? null : (
-        <Button
-          className="button secondary full"
-          isDisabled={attempt.isPending}
-          onPress={() => attempt.mutate({ kind: 'passkey' })}
-        >
-          <Icon name="key-round" />
-          {login.passkey}
-        </Button>
-      )}
+      <PasskeyButton
+        className="full"
+        isOff={attempt.isPending}
+        onPress={() => attempt.mutate({ kind: 'passkey' })}
+      />
       <ProviderButton next={next} isDisabled={attempt.isPending} />
       <p className="muted">{login.noPassword}</p>
     </Form>
