@@ -69,11 +69,13 @@ declare module '../kernel/module-slots.ts' {
 }
 
 const ownerSchema = Type.Object({
-  key: Type.String({
-    pattern: ownerPinPattern,
-    description:
-      "The owner's key, as `fleetward-broker owner show` prints it: cut and unlock then need the owner's persons",
-  }),
+  key: Type.Optional(
+    Type.String({
+      pattern: ownerPinPattern,
+      description:
+        "The owner's key, as `fleetward-broker owner show` prints it: cut and unlock then need the owner's persons",
+    }),
+  ),
 });
 
 const verdictOf = ({ pin, owner, crypto }: OwnerState, value: unknown): OwnerVerdict =>
