@@ -118,16 +118,11 @@ export const sessions = area<State>(
         await bench.call('addPasskey', { as: 'viewer', body });
         bench.changed('passkey.add', userIDs.viewer, 'viewer');
         await mustRefuse(bench, 'addPasskey', { as: 'viewer', body, code: 'invalid_content' });
+        const { passkeys } = await bench.read<{ passkeys: readonly object[] }>('/auth/passkeys', 'viewer');
+        mustShow(bench, 'a new passkey', { shown: passkeys[0], wanted: { passkeyID: key.id, name: 'Ring' } });
         const password = bench.passwordOf('viewer');
         const login = { accountID: bench.accountID, userID: userIDs.viewer, password };
         await mustRefuse(bench, 'login', { as: null, body: login, code: 'passkey_needed' });
-      },
-    },
-    {
-      operation: 'getPasskeys',
-      async run(bench, { key }) {
-        const { passkeys } = await bench.read<{ passkeys: readonly object[] }>('/auth/passkeys', 'viewer');
-        mustShow(bench, 'a new passkey', { shown: passkeys[0], wanted: { passkeyID: key.id, name: 'Ring' } });
       },
     },
     {
