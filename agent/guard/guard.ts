@@ -53,8 +53,8 @@ function conditionsOf(
   const isQuiet = motion.isActive === false && !isMoved;
   const hasRested = isQuiet && nowMs - Math.max(state.readSinceMs, activeMs) >= limits.quietMs;
   const askedMs = [ignition, motion].flatMap((input) => (input.isActive === null ? [] : [input.askedMs]));
-  const turnsByRpm = isYoung(rpm, limits.rpmMs) && (rpm.value ?? 0) >= limits.engineRpm;
-  const turnsByBus = isYoung(bus, limits.fixMs) && (bus.rpm ?? 0) >= limits.busRpm;
+  const turnsByRpm = isYoung(rpm, limits.rpmMs) && rpm.value !== null && rpm.value >= limits.engineRpm;
+  const turnsByBus = isYoung(bus, limits.fixMs) && bus.rpm !== null && bus.rpm >= limits.busRpm;
   const isWarned = isYoung(warning, limits.warningMs) && nowMs - warning.sinceMs >= setup.warningMs;
   const order = state.orders[feature];
   const isCarried = order?.isCarried === true;
@@ -82,7 +82,7 @@ function conditionsOf(
     speed: nowMs - state.fastMs > limits.fixMs,
     place: hasFix || (key === false && (isAttended || (setup.mayLackFix && hasRested))),
     engine: !isCut || key === true || !(turnsByRpm || turnsByBus),
-    bus: !(isYoung(bus, limits.fixMs) && (bus.kmh ?? 0) > limits.movingKmh),
+    bus: !(isYoung(bus, limits.fixMs) && bus.kmh !== null && bus.kmh > limits.movingKmh),
     pace: isRare && closed.every((atMs) => nowMs - atMs >= limits.betweenMs),
     interlock: isAllowed(feature),
   };

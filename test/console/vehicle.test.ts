@@ -224,7 +224,7 @@ describe.skipIf(why !== null)(
         ['Odometer', busOdometer],
         ['Fuel used', fuelUsed],
       ] as const)
-        expect(await rowOf(name).innerText()).toContain(` ${String(one?.unit)}`);
+        expect(await rowOf(name).innerText()).toContain(`\u00a0${String(one?.unit)}`);
       await rowOf('Odometer').getByText('ago').waitFor();
       await bus.getByText('No active trouble codes').waitFor();
       await go('/vehicle/van-01');

@@ -13,7 +13,7 @@ import {
   type ReplayTrack,
   replayTrackOf,
 } from '../../broker/console/state/replay.ts';
-import { rangeOf } from '../../broker/console/state/vehicle-view.ts';
+import { rangeOf } from '../../broker/console/state/vehicle/vehicle-view.ts';
 
 const position = 61472;
 const startS = 1_763_683_200;

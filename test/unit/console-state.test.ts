@@ -21,7 +21,7 @@ import { knowledgeOf } from '../../broker/console/state/knowledge.ts';
 import { parsePlace, placeText } from '../../broker/console/state/map-place.ts';
 import { column } from '../../broker/console/state/search.ts';
 import { trackOf } from '../../broker/console/state/track.ts';
-import { hasNeighbours } from '../../broker/console/state/vehicle-view.ts';
+import { hasNeighbours } from '../../broker/console/state/vehicle/event-view.ts';
 
 const vehicle = (change: Partial<Vehicle>): Vehicle => ({ ...noVehicle, isOnline: true, ...change });
 const alarm = (priority: 'critical' | 'high' | 'low', hasOwner: boolean) => ({

@@ -1,18 +1,14 @@
 // Geozones as shapes of the console's map: what is drawn is what the vehicle and the service test positions against.
+
 import fc from 'fast-check';
 import type { Feature, LineString, MultiPolygon, Polygon } from 'geojson';
 import { describe, expect, it } from 'vitest';
 import { exampleGeozone } from '../../broker/api/geozones/geozone-texts.ts';
 import { zoneShapes } from '../../broker/console/map/zone-shapes.ts';
 import { lengthOf, routeChangeOf, routeFormOf, wayOf } from '../../broker/console/state/zones/route-view.ts';
-import {
-  draftText,
-  parseDraft,
-  pointText,
-  routePointsMost,
-  withPoint,
-} from '../../broker/console/state/zones/zone-draft.ts';
-import { parsePoint, zoneOf as shapeOf } from '../../broker/console/state/zones/zone-geometry.ts';
+import { parseDraft, parsePoint, routePointsMost } from '../../broker/console/state/zones/zone-address.ts';
+import { draftText, pointText, withPoint } from '../../broker/console/state/zones/zone-draft.ts';
+import { zoneOf as shapeOf } from '../../broker/console/state/zones/zone-geometry.ts';
 import {
   changeOf,
   formOf,

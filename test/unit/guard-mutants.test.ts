@@ -30,12 +30,9 @@ const equivalent: readonly (readonly [title: string, reason: string])[] = [
   ['[order === undefined -> (false)]', 'an order that is undefined is none'],
   ['isMade = true;', 'it is there for the types'],
   ['[on ?? value ?? true -> (on ?? value)]', 'undefined opens nothing either'],
-  ['  [rpm.value ?? 0 -> (rpm.value)]', 'null is below the limit'],
-  ['(rpm.value ?? 0) >= limits.engineRpm;  [0 -> ', 'any number below the limit will do'],
-  ['  [bus.rpm ?? 0 -> (bus.rpm)]', 'null is below the limit'],
-  ['(bus.rpm ?? 0) >= limits.busRpm;  [0 -> ', 'any number below the limit will do'],
-  ['  [bus.kmh ?? 0 -> (bus.kmh)]', 'null is below the limit'],
-  ['(bus.kmh ?? 0) > limits.movingKmh),  [0 -> ', 'any number below the limit will do'],
+  ['rpm.value >= limits.engineRpm;  [null -> 0]', 'null is below the limit'],
+  ['bus.rpm >= limits.busRpm;  [null -> 0]', 'null is below the limit'],
+  ['bus.kmh > limits.movingKmh),  [null -> 0]', 'null is below the limit'],
   ['["one frame for several relays" -> ', 'the text of the error is not read'],
 ];
 

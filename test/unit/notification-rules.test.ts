@@ -12,9 +12,10 @@ import {
   type Rule,
   type RuleEvent,
 } from '../../broker/core/notifications/notification-rules.ts';
-import { isQuiet, isTimeZone, type QuietHours } from '../../broker/core/notifications/quiet-hours.ts';
+import { isQuiet, type QuietHours } from '../../broker/core/notifications/quiet-hours.ts';
 import { counterOf, crossingNotice } from '../../broker/core/notifications/status-episodes.ts';
 import { zoneSwitches } from '../../src/core/geo/geozone.ts';
+import { isTimeZone } from '../../src/core/zoned-time.ts';
 
 const panic = 63553;
 const panicOff = 63554;

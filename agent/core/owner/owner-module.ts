@@ -97,7 +97,7 @@ function startOwner({ config, rows }: ModuleStart): OwnerState | null {
   return state;
 }
 
-/** Takes a newer document, and drops what waits: the persons whom it names may be others. */
+/** Takes a newer document, and drops orders that wait: the list may name other persons. */
 function handleDocument(context: StepContext, body: OwnerBody): void {
   const { owner: before } = context.state;
   if (before === null || !isOurs(context, body)) return log(context, 'error', 'owner_not_for_this_unit');
@@ -110,7 +110,7 @@ function handleDocument(context: StepContext, body: OwnerBody): void {
   reviewCommands(context, { kind: 'local', dropped: 'persons: the owner changed who may order' });
 }
 
-/** A refusal as commands report it: its name, then who or how many. */
+/** A refusal as commands report it: its name, then the person or a count. */
 function refusalText({ reason, person, needed, given }: PersonsRefusal): string {
   const detail = person ?? (needed === undefined ? '' : `${given ?? 0} of ${needed}`);
   return `persons: ${reason}${detail === '' ? '' : ` (${detail})`}`;

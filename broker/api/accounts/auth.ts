@@ -10,7 +10,7 @@ import { envelope, ok } from '../base/shapes.ts';
 import { openSession } from './opened-session.ts';
 import { type Credentials, loginFailed, provePassword } from './password-proof.ts';
 
-/** Only after the right password, so that nobody learns who has a passkey. */
+/** Only after the right password: a wrong one does not show whether the user has a passkey. */
 const passkeyNeeded = (): AppError =>
   new AppError('passkey_needed', 'This user logs in with a passkey; the password alone begins no session', {
     hint: 'Use beginPasskeyLogin and loginByPasskey. Programs use API tokens.',

@@ -68,6 +68,8 @@ export interface ApiServices {
   readonly takeTurn: TakeTurn;
   /** Deliveries may be due. */
   wakeDelivery(): void;
+  /** Address of the console; empty: not known. */
+  readonly consoleUrl: string;
   readonly exportLimit: ExportLimit;
   /** How the long answers of an account share the service. */
   readonly pageLimit: PageLimit;
@@ -95,8 +97,6 @@ export interface Kernel extends Omit<ApiServices, 'callerOfLink' | 'needsMore' |
   lagMs(): number;
   /** The time that removals by age go by. */
   readonly aging: { read(): Promise<{ readonly nowMs: number }> };
-  /** Address of the console, for links in mails; empty: not known. */
-  readonly consoleUrl: string;
 }
 
 /** Ends the background work of a feature; the store is still open. */

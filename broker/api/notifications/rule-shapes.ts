@@ -2,6 +2,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 import type { ErrorDetail } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
+import { isTimeZone } from '../../../src/core/zoned-time.ts';
 import { alarmPriorities } from '../../core/notifications/alarm-kinds.ts';
 import {
   faultOfWebhook,
@@ -9,7 +10,6 @@ import {
   type TargetRules,
 } from '../../core/notifications/delivery-targets.ts';
 import { occurrenceKinds } from '../../core/notifications/occurrence-kinds.ts';
-import { isTimeZone } from '../../core/notifications/quiet-hours.ts';
 import type { RuleDefinition, RuleRow } from '../../store/notifications/rules.ts';
 import { lineText } from '../base/input-members.ts';
 

@@ -1,6 +1,9 @@
 // The lists of alarms that the screen can show, and what a user may do with one. Pure.
 import type { Alarm } from '../api/operations.ts';
 
+/** Characters of a note. */
+export const noteMost = 1000;
+
 export const alarmFilters = ['open', 'new', 'taken', 'shelved', 'closed'] as const;
 export type AlarmFilter = (typeof alarmFilters)[number];
 

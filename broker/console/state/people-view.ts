@@ -1,23 +1,5 @@
-// People screens and their address, and the rights of a user with their reasons. Pure.
+// What the people screens show, and the rights of a user with their reasons. Pure.
 import type { Result } from '../api/operations.ts';
-
-export const peopleLists = ['users', 'groups', 'own'] as const;
-
-export const peopleDialogs = [
-  'user-create',
-  'user-edit',
-  'user-password',
-  'user-access',
-  'user-confirm',
-  'user-delete',
-  'sessions-end',
-  'session-end',
-  'token-create',
-  'own-password',
-  'group-create',
-  'group-edit',
-  'group-delete',
-] as const;
 
 export type User = Result<'getAllUsers'>['users'][number];
 export type Group = Result<'groups'>['groups'][number];
@@ -31,7 +13,7 @@ type Sight = Pick<User, 'roleID' | 'groups'>;
 export const seesEveryDevice = ({ roleID, groups }: Sight): boolean =>
   roleID === 'admin' || groups.includes(everyDevice);
 
-/** A user who is limited to groups would not see what was added. */
+/** Where groups limit the user, what was added would not be shown to it. */
 export const mayAddDevices = (user: Sight): boolean => user.roleID !== 'viewer' && seesEveryDevice(user);
 
 export const roles = ['viewer', 'operator', 'admin'] as const;

@@ -1,7 +1,7 @@
 // A period of one vehicle for replay: its records, its place at each moment, gaps with their reasons, and the lines of its plot.
 // Pure. A moment between two records that the service joins lies on the straight line between them; across a gap nothing is
 // assumed.
-import { matchesKind } from './vehicle-view.ts';
+import { matchesKind } from './vehicle/event-view.ts';
 
 type Place = readonly [longitude: number, latitude: number];
 

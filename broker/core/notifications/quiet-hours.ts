@@ -1,5 +1,6 @@
-// Quiet hours of the week in local time. Pure: the time is a parameter; the zone rules come from the platform's time zone
-// table.
+// Quiet hours of the week in local time. Pure: the time is a parameter.
+import { minuteMs } from '../../../src/core/durations.ts';
+import { isTimeZone, wallMs } from '../../../src/core/zoned-time.ts';
 
 export interface QuietHours {
   /** IANA name. */
@@ -14,50 +15,14 @@ export interface QuietHours {
 }
 
 const minutesOfDay = 24 * 60;
-const weekdayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-/** Zones whose format is kept; there are some 600. */
-const formatsMost = 1000;
-
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    weekday: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  if (formats.size < formatsMost) formats.set(timeZone, made);
-  return made;
-}
-
-/** True for a name that the platform's time zone table knows; offsets such as `+02:00` are no names. */
-export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    formatOf(name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const minuteOf = (text: string): number => Number(text.slice(0, 2)) * 60 + Number(text.slice(3, 5));
 
 /** The wall clock at a moment: day 1 to 7, minute of the day. */
 function wallClock(timeZone: string, atMs: number): { readonly day: number; readonly minute: number } {
-  const parts = new Map(
-    formatOf(timeZone)
-      .formatToParts(atMs)
-      .map(({ type, value }) => [type, value]),
-  );
-  return {
-    day: weekdayNames.indexOf(parts.get('weekday') ?? '') + 1,
-    minute: Number(parts.get('hour')) * 60 + Number(parts.get('minute')),
-  };
+  const minutes = Math.floor(wallMs(timeZone, atMs) / minuteMs);
+  // 1970-01-01 was a Thursday.
+  const day = ((Math.floor(minutes / minutesOfDay) + 3) % 7) + 1;
+  return { day, minute: minutes % minutesOfDay };
 }
 
 /**

@@ -4,13 +4,11 @@ import { loginAgainOperations } from '../../api/accounts/login-again.ts';
 import { feature } from '../feature.ts';
 import { passkeyLoginOperations } from './login.ts';
 import { ownPasskeyOperations } from './own-passkeys.ts';
-import { passkeyServices } from './passkey-services.ts';
 import { hasPasskey, passkeyTables } from './passkey-store.ts';
 
 export const passkeys = feature({
   tables: passkeyTables,
   operations: [...ownPasskeyOperations, ...passkeyLoginOperations],
   follows: loginAgainOperations,
-  slice: passkeyServices,
   needsMore: hasPasskey,
 });

@@ -9,8 +9,8 @@ import { sessionLimits } from '../../core/accounts/session.ts';
 import { networkOf } from '../../core/accounts/source-network.ts';
 import { findUser } from '../../store/accounts/accounts.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
+import { begun } from './begun.ts';
 import { authenticated, authenticationOptions, clientDataOf, relyingPartyOf } from './ceremony.ts';
-import { begun, passkeyServices } from './passkey-services.ts';
 import { ceremonyS, consumeCeremony, countUse, findPasskey, type PasskeyRow } from './passkey-store.ts';
 import { type AuthenticationResponse, authenticationResponse, browserOptions } from './shapes.ts';
 
@@ -36,7 +36,7 @@ They name no user: nobody learns here who has a passkey.`,
   examples: { result: { options: { challenge: 'p0Gv2b7Xr9oKQh1sVtYc3Jm5Zl8NwEaDfUiTgRkSxHA' } } },
   async run({ source }, services) {
     services.takeTurn(loginLimit, networkOf(source));
-    const party = relyingPartyOf(services.of(passkeyServices).consoleUrl);
+    const party = relyingPartyOf(services.consoleUrl);
     return { ...ok, options: { ...(await authenticationOptions(party, await begun(services, null))) } };
   },
 });
@@ -58,7 +58,7 @@ async function proven(services: ApiServices, response: AuthenticationResponse): 
   const [taken] = await db.write([consumeCeremony(ceremony)]);
   const passkey = taken?.changes === 1 ? await findPasskey(db, response.id) : null;
   if (passkey === null) throw failed();
-  const party = relyingPartyOf(services.of(passkeyServices).consoleUrl, said.origin);
+  const party = relyingPartyOf(services.consoleUrl, said.origin);
   const counter = await authenticated(response, party, { challenge: said.challenge, passkey });
   const [used] = counter === null ? [] : await db.write([countUse(passkey, counter, nowS)]);
   if (used?.changes !== 1) throw failed();

@@ -8,8 +8,8 @@ import { type ApiServices, operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { passwordMost } from '../../core/accounts/password.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
+import { begun } from './begun.ts';
 import { clientDataOf, registered, registrationOptions, relyingPartyOf } from './ceremony.ts';
-import { begun, passkeyServices } from './passkey-services.ts';
 import {
   ceremonyS,
   consumeCeremony,
@@ -99,7 +99,7 @@ finish with \`addPasskey\` within ${ceremonyS / 60} minutes, in the same session
         hint: 'Delete one that you no longer use.',
       });
     const challenge = await begun(services, caller.tokenHash);
-    const party = relyingPartyOf(services.of(passkeyServices).consoleUrl);
+    const party = relyingPartyOf(services.consoleUrl);
     return { ...ok, options: { ...(await registrationOptions(party, caller, { challenge, known })) } };
   },
 });
@@ -160,7 +160,7 @@ const addPasskey = operation({
     const nowS = Math.floor(clock.utcMs() / 1000);
     const ceremony = { challengeHash: hashToken(said.challenge), sessionHash: caller.tokenHash, nowS };
     const [taken] = await db.write([consumeCeremony(ceremony)]);
-    const party = relyingPartyOf(services.of(passkeyServices).consoleUrl, said.origin);
+    const party = relyingPartyOf(services.consoleUrl, said.origin);
     const proven = taken?.changes === 1 ? await registered(response, party, said.challenge) : null;
     if (proven === null) throw notAdded();
     const { accountID, userID } = caller;

@@ -1,4 +1,4 @@
-// The owner's document: sets of owner keys and the list of persons who may restrict a vehicle. A vehicle pins the first set by its hash and
+// The owner's document: sets of owner keys and the list of persons who may order cuts and unlocks. A vehicle pins the first set by its hash and
 // believes what the keys of a set sign; no key of a service counts. Pure. A document that is not exactly of this form is refused.
 //
 // The list names vehicles, not groups: groups are rows of the service, so its operator could put any vehicle into one.

@@ -1,6 +1,7 @@
-// An authenticator in software, written from W3C Web Authentication Level 3 (sections 6.1, 6.5 and 8.7) and RFC 9053: one ES256 key, no attestation. Each
-// part of what it says can be replaced, as an attacker would.
-import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+// The software authenticator as a browser speaks of it (W3C Web Authentication Level 3, sections 6.1, 6.5 and 8.7; RFC 9053): it makes a passkey without
+// attestation and counts its signatures. Each part of what it says can be replaced, as an attacker would.
+import { createHash, createPublicKey } from 'node:crypto';
+import { createAuthenticator } from '../machine/authenticator.ts';
 
 /** CBOR (RFC 8949) of small maps, byte strings, texts and integers. */
 function cborOf(value: unknown): Buffer {
@@ -19,7 +20,6 @@ function cborOf(value: unknown): Buffer {
   return Buffer.concat([head(5, entries.length), ...entries.flatMap((pair) => pair.map(cborOf))]);
 }
 
-const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
 const textOf = (bytes: Buffer): string => bytes.toString('base64url');
 
 interface Said {
@@ -43,17 +43,20 @@ const userVerified = 0b101;
 const hasCredential = 0x40;
 
 export function createSoftwarePasskey() {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const { x = '', y = '' } = publicKey.export({ format: 'jwk' }) as {
-    readonly x?: string;
-    readonly y?: string;
-  };
-  const credentialID = randomBytes(16);
+  const authenticator = createAuthenticator('ES256');
+  const id = authenticator.credential;
+  const spki = Buffer.from(authenticator.publicKey, 'base64url');
+  const { x = '', y = '' } = createPublicKey({ key: spki, type: 'spki', format: 'der' }).export({
+    format: 'jwk',
+  }) as { readonly x?: string; readonly y?: string };
+  const credentialID = Buffer.from(id, 'base64url');
   let counter = 0;
-  const id = textOf(credentialID);
   const base = { id, rawId: id, type: 'public-key', clientExtensionResults: {} };
-  const clientData = (type: string, { challenge, origin = 'http://localhost:8080', said = {} }: Ceremony) =>
-    Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false, ...said }));
+  const clientOf = ({ challenge, origin = 'http://localhost:8080', said = {} }: Ceremony) => ({
+    challenge,
+    origin,
+    ...said,
+  });
   const dataOf = (
     { rpID = 'localhost', flags = userVerified }: Ceremony,
     more: number,
@@ -61,7 +64,12 @@ export function createSoftwarePasskey() {
   ) => {
     const count = Buffer.alloc(4);
     count.writeUInt32BE(counter);
-    return Buffer.concat([sha256(rpID), Buffer.from([flags | more]), count, credential]);
+    return Buffer.concat([
+      createHash('sha256').update(rpID).digest(),
+      Buffer.from([flags | more]),
+      count,
+      credential,
+    ]);
   };
   return {
     id,
@@ -81,18 +89,19 @@ export function createSoftwarePasskey() {
         ['attStmt', new Map()],
         ['authData', dataOf(ceremony, hasCredential, credential)],
       ]);
-      const clientDataJSON = textOf(clientData('webauthn.create', ceremony));
+      const said = { type: 'webauthn.create', crossOrigin: false, ...clientOf(ceremony) };
+      const clientDataJSON = textOf(Buffer.from(JSON.stringify(said)));
       return { ...base, response: { clientDataJSON, attestationObject: textOf(cborOf(attestation)) } };
     },
     /** What `navigator.credentials.get` gives. @param back how far its count goes back first, as a copy's would. */
     get(ceremony: Ceremony, back = 0) {
       counter += 1 - back;
-      const said = clientData('webauthn.get', ceremony);
-      const data = dataOf(ceremony, 0, Buffer.alloc(0));
-      const signature = textOf(sign('sha256', Buffer.concat([data, sha256(said)]), privateKey));
+      const authenticatorData = dataOf(ceremony, 0, Buffer.alloc(0));
+      const options = { client: clientOf(ceremony), authenticatorData };
+      const { clientData, signature } = authenticator.assert(Buffer.alloc(0), options);
       return {
         ...base,
-        response: { clientDataJSON: textOf(said), authenticatorData: textOf(data), signature },
+        response: { clientDataJSON: clientData, authenticatorData: textOf(authenticatorData), signature },
       };
     },
   };

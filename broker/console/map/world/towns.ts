@@ -4,7 +4,15 @@ import { retryDelayMs } from '../../../../src/core/retry-delay.ts';
 import { createValue } from '../../state/value.ts';
 import type { Town } from './nearest-town.ts';
 
-type Row = readonly [name: string, longitude: number, latitude: number, population: number, isCapital: 0 | 1];
+/** As `vite.config.ts` writes them. */
+interface Shipped {
+  readonly names: readonly string[];
+  readonly longitudes: readonly number[];
+  readonly latitudes: readonly number[];
+  readonly populationSteps: readonly number[];
+  /** Numbers of the towns that are one. */
+  readonly capitals: readonly number[];
+}
 
 export interface ShippedTown extends Town {
   readonly population: number;
@@ -39,15 +47,18 @@ export function once<T>(read: () => Promise<T>): () => Promise<T> {
 export const towns = createValue<readonly ShippedTown[]>([]);
 
 export const readTowns = once(async () => {
-  const rows = await readJson<readonly Row[]>(placesUrl);
+  const { names, longitudes, latitudes, populationSteps, capitals } = await readJson<Shipped>(placesUrl);
+  const isCapital = new Set(capitals);
+  let thousands = 0;
   towns.set(
-    rows.map(([name, longitude, latitude, population, isCapital]) => ({
-      name,
-      longitude,
-      latitude,
-      population,
-      isCapital,
-    })),
+    names.flatMap((name, at) => {
+      const [longitude, latitude, step] = [longitudes[at], latitudes[at], populationSteps[at]];
+      if (longitude === undefined || latitude === undefined || step === undefined) return [];
+      thousands += step;
+      return [
+        { name, longitude, latitude, population: thousands * 1000, isCapital: isCapital.has(at) ? 1 : 0 },
+      ];
+    }),
   );
   return towns.get();
 });

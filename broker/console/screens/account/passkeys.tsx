@@ -36,36 +36,23 @@ function Row({ one: { passkeyID, name, lastUsed, isBackedUp } }: { readonly one:
         </DialogButton>
       </div>
       <small>
-        {lastUsed === null ? (
-          texts.unused
-        ) : (
-          <>
-            {texts.used} <Age at={lastUsed} />
-          </>
-        )}
+        {lastUsed === null ? texts.unused : texts.used} {lastUsed === null ? null : <Age at={lastUsed} />}
         {isBackedUp ? ` · ${texts.backedUp}` : ''}
       </small>
     </li>
   );
 }
 
-function Password({
-  value,
-  onChange,
-}: {
-  readonly value: string;
-  onChange(change: { readonly password: string }): void;
-}) {
-  const { passkeys: texts } = useWords(accountWords).account;
-  const type = { type: 'password', autoComplete: 'current-password', most: passwordMost } as const;
-  return (
-    <Fields
-      of={[{ name: 'password', label: texts.password, ...type, isRequired: true }]}
-      draft={{ password: value }}
-      onChange={(change) => onChange({ password: change.password ?? '' })}
-    />
-  );
-}
+/** The password that the user has now. */
+const passwordField = (label: string) =>
+  ({
+    name: 'password',
+    label,
+    type: 'password',
+    autoComplete: 'current-password',
+    most: passwordMost,
+    isRequired: true,
+  }) as const;
 
 function Add() {
   const { passkeys: texts } = useWords(accountWords).account;
@@ -78,7 +65,7 @@ function Add() {
       action={texts.next}
       isOff={name === '' || draft.password === ''}
       beginsInField
-      changes={queryKey.slice(0, 1)}
+      changes={['account']}
       run={() =>
         addPasskey({ name, password: draft.password }).catch((thrown: unknown) => {
           // Said in the reader's language; nothing was sent to the service.
@@ -89,29 +76,32 @@ function Add() {
     >
       <p>{texts.text}</p>
       <Fields
-        of={[{ name: 'name', label: texts.name, hint: texts.nameHint, most: nameMost, hasFocus: true }]}
+        of={[
+          { name: 'name', label: texts.name, hint: texts.nameHint, most: nameMost, hasFocus: true },
+          passwordField(texts.password),
+        ]}
         draft={draft}
         onChange={put}
       />
-      <Password value={draft.password} onChange={put} />
     </ActionDialog>
   );
 }
 
 function Delete({ one }: { readonly one: Passkey | undefined }) {
   const { passkeys: texts } = useWords(accountWords).account;
-  const [{ password }, put] = useFields({ password: '' });
+  const [draft, put] = useFields({ password: '' });
+  const { password } = draft;
   const name = one?.name ?? '';
   return (
     <ActionDialog
       title={texts.removeTitle({ name })}
       action={texts.removeOf({ name })}
       isOff={one === undefined || password === ''}
-      changes={queryKey.slice(0, 1)}
+      changes={['account']}
       run={() => call('deletePasskeys', { body: { passkeyID: one?.passkeyID ?? '', password } })}
     >
       <p>{texts.removeText}</p>
-      <Password value={password} onChange={put} />
+      <Fields of={[passwordField(texts.password)]} draft={draft} onChange={put} />
     </ActionDialog>
   );
 }

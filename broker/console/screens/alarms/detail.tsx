@@ -15,7 +15,7 @@ import { FailureNotice, Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
-import { beganOf, rightsOf } from '../../state/alarm-view.ts';
+import { beganOf, noteMost, rightsOf } from '../../state/alarm-view.ts';
 import { without } from '../../state/search.ts';
 import { type Words, withWords } from '../../words/word-set.ts';
 import { OpenOrder } from '../cut/open-order.tsx';
@@ -29,8 +29,6 @@ const CopyLink = lazyPart(
 );
 
 type Detail = Result<'getAlarm'>;
-
-const noteMost = 1000;
 
 function Facts({ alarm, detail }: { readonly alarm: Alarm; readonly detail: Detail | undefined }) {
   const words = useWords();

@@ -20,6 +20,7 @@ import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { codeText, Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
+import { noteMost } from '../../state/alarm-view.ts';
 import { lengthsFrom } from '../../state/alarms/shelving.ts';
 import type { Change, DialogKind, Dialogs } from './use-alarm-changes.ts';
 
@@ -31,7 +32,6 @@ export const closeReasons = [
   'duplicate',
   'other',
 ] as const satisfies readonly CloseReason[];
-export const noteMost = 1000;
 /** What this browser keeps of the last length that was chosen. */
 const lengthKey = 'fleetward.shelve';
 

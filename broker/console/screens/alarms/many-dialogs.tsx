@@ -10,7 +10,8 @@ import { Choice } from '../../components/patterns/choice.tsx';
 import { codeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { Choices, closeReasons, noteMost } from './dialogs.tsx';
+import { noteMost } from '../../state/alarm-view.ts';
+import { Choices, closeReasons } from './dialogs.tsx';
 import type { ManyAlarms } from './use-many-alarms.ts';
 
 /** Users that an alarm can be assigned to; null for a role that may not list users. */

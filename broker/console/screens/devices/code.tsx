@@ -9,7 +9,7 @@ import { Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
-import { enrolCommand } from '../../state/device-view.ts';
+import { enrolCommand } from './enrolment-steps.ts';
 
 export type MadeCode = Result<'createEnrolmentCode'>;
 

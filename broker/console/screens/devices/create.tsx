@@ -6,7 +6,7 @@ import { ActionDialog, Fields, useFields, useNewID } from '../../components/patt
 import { useWords } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
 import { readFleetAgain } from '../../service/live.ts';
-import { isHardwareNumber } from '../../state/device-view.ts';
+import { isHardwareNumber } from './device-rows.ts';
 
 const nothing = { id: '', name: '', unique: '', driver: '', description: '' };
 

@@ -15,8 +15,8 @@ import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
-import { isHardwareNumber } from '../../state/device-view.ts';
 import { DangerActions } from './danger.tsx';
+import { isHardwareNumber } from './device-rows.ts';
 import { useDevicesChanged } from './use-devices.ts';
 
 const names = ['name', 'description', 'driver', 'unique', 'sms', 'type', 'email'] as const;

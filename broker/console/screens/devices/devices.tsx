@@ -14,15 +14,10 @@ import { useTitle, useWords } from '../../components/use.ts';
 import { Known, MoreRows, useFailure, View } from '../../components/view.tsx';
 import { useGroupInAddress } from '../../service/reading/groups.ts';
 import { useRole, useUser } from '../../service/role.ts';
-import {
-  type DeviceRow,
-  deviceFilters,
-  findsDevice,
-  matchesDevice,
-  silences,
-} from '../../state/device-view.ts';
+import { deviceFilters, silences } from '../../state/device-view.ts';
 import { mayAddDevices } from '../../state/people-view.ts';
 import { CreateDevice } from './create.tsx';
+import { type DeviceRow, findsDevice, matchesDevice } from './device-rows.ts';
 import { ImportDevices } from './import.tsx';
 import { DeleteDevices, JoinGroup, PickedBar, usePicks } from './many.tsx';
 import { CommandResults, CutPicked, useManyCommands } from './many-commands.tsx';

@@ -11,8 +11,8 @@ import { View } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
-import { type EnrolmentCode, enrolmentSteps } from '../../state/device-view.ts';
 import { EndCode, type MadeCode, NewCode, ShownCode } from './code.tsx';
+import { type EnrolmentCode, enrolmentSteps } from './enrolment-steps.ts';
 import { Steps } from './steps.tsx';
 
 /** While something is awaited, and afterwards. */

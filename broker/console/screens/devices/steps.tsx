@@ -8,7 +8,7 @@ import { Pairs } from '../../components/patterns/detail.tsx';
 import { Card } from '../../components/patterns/page.tsx';
 import { Badge, Notice, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
-import { type EnrolmentCode, type EnrolmentSteps, enrolmentSteps } from '../../state/device-view.ts';
+import { type EnrolmentCode, type EnrolmentSteps, enrolmentSteps } from './enrolment-steps.ts';
 
 type Health = Result<'diagnostic'>;
 

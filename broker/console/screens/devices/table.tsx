@@ -12,7 +12,7 @@ import { byText, Table } from '../../components/patterns/list-detail.tsx';
 import { Age, Badge, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
-import { type DeviceRow } from '../../state/device-view.ts';
+import { type DeviceRow } from './device-rows.ts';
 
 /** The reports of all units are a long answer. */
 const healthStaleMs = 60_000;

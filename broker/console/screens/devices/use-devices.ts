@@ -4,7 +4,7 @@ import { useCallback, useMemo } from 'react';
 import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { readFleetAgain, vehicles } from '../../service/live.ts';
-import { type DeviceRow, deviceListFields } from '../../state/device-view.ts';
+import { type DeviceRow, deviceListFields } from './device-rows.ts';
 
 /** Undefined rows: not read yet. Sorted by name. */
 export function useDevices() {

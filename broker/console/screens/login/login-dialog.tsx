@@ -20,6 +20,7 @@ import { hasClosedOrder, leaveEnded, session } from '../../service/session.ts';
 import { signIn } from '../../service/sign-in.ts';
 import { Fault } from './fault.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
+import { PasswordField } from './password-field.tsx';
 
 /** A login that the address brings may be of another user: the login screen takes it. */
 function useArrival(): void {
@@ -67,17 +68,7 @@ function Content() {
           <Label>{login.user}</Label>
           <Input className="input" />
         </TextField>
-        <TextField
-          className="field"
-          name="password"
-          type="password"
-          isRequired
-          autoComplete="current-password"
-          autoFocus
-        >
-          <Label>{login.password}</Label>
-          <Input className="input" ref={password} />
-        </TextField>
+        <PasswordField input={password} hasFocus />
         <p className="muted">{login.endedOtherHint}</p>
       </div>
       <footer>

@@ -16,6 +16,7 @@ import { applyPreferences } from '../../shell/preferences.ts';
 import { type Words, withWords } from '../../words/word-set.ts';
 import { Fault } from './fault.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
+import { PasswordField } from './password-field.tsx';
 
 // The button that goes to the login provider; only where the service has one.
 
@@ -115,17 +116,7 @@ function Fields({
         <Label>{login.user}</Label>
         <Input className="input" />
       </TextField>
-      <TextField
-        className="field"
-        name="password"
-        type="password"
-        isRequired
-        autoComplete="current-password"
-        autoFocus={last.userID !== ''}
-      >
-        <Label>{login.password}</Label>
-        <Input className="input" ref={password} />
-      </TextField>
+      <PasswordField input={password} hasFocus={last.userID !== ''} />
     </>
   );
 }

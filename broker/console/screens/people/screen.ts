@@ -1,8 +1,8 @@
 // Users, groups, and what is their own.
 import { address, screen } from '../../shell/screen.ts';
-import { peopleDialogs, peopleLists } from '../../state/people-view.ts';
 import { column, oneOf, text } from '../../state/search.ts';
 import { withWords } from '../../words/word-set.ts';
+import { peopleDialogs, peopleLists } from './people-address.ts';
 
 const people = address(
   '/people',

@@ -15,7 +15,7 @@ import { useWords } from '../../components/use.ts';
 import { VehicleChoices } from '../../components/vehicle-choices.tsx';
 import { dateOf, endOfDate, startOfDate } from '../../state/reports/report-dates.ts';
 import { firstCode, type Period, vehiclesMost } from '../../state/reports/report-view.ts';
-import { type Range, ranges } from '../../state/vehicle-view.ts';
+import { type Range, ranges } from '../../state/vehicle/vehicle-view.ts';
 import { shownZone } from '../../words/measures.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 

@@ -4,7 +4,7 @@ import { address, screen } from '../../shell/screen.ts';
 import { parseVehicles } from '../../state/reports/report-view.ts';
 import { scheduleDialogs } from '../../state/reports/schedule-address.ts';
 import { epoch, oneOf, parsedBy, text, whole } from '../../state/search.ts';
-import { ranges } from '../../state/vehicle-view.ts';
+import { ranges } from '../../state/vehicle/vehicle-view.ts';
 import { withWords } from '../../words/word-set.ts';
 
 /** Ids with commas between them. */

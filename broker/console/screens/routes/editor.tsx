@@ -1,4 +1,5 @@
 // The editor of a route: its way stands in the address and is drawn on the map; here are its name, its points as numbers and its vehicles.
+
 import { useState } from 'react';
 import { routeWords } from '../../../../build/words/route.ts';
 import { zoneWords } from '../../../../build/words/zone.ts';
@@ -8,7 +9,8 @@ import { useWords } from '../../components/use.ts';
 import { VehicleChoices } from '../../components/vehicle-choices.tsx';
 import { useFailure } from '../../components/view.tsx';
 import { routeChangeOf, routeFormOf, routeName, routeVehiclesMost } from '../../state/zones/route-view.ts';
-import { routePointsMost } from '../../state/zones/zone-draft.ts';
+import { routePointsMost } from '../../state/zones/zone-address.ts';
+
 import { ShapeEditor } from '../zones/shape-editor.tsx';
 import type { DraftEdit } from '../zones/use-draft.ts';
 import { useRouteChanges } from './use-routes.ts';

@@ -1,4 +1,5 @@
 // The routes of the account: list, map, and the panel or the editor of one. What is shown stands in the address.
+
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { routeWords } from '../../../../build/words/route.ts';
@@ -9,7 +10,8 @@ import { amountText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { without } from '../../state/search.ts';
 import { lengthOf, newRoute, routeName, routesFound, wayOf } from '../../state/zones/route-view.ts';
-import { draftText, routePointsMost } from '../../state/zones/zone-draft.ts';
+import { routePointsMost } from '../../state/zones/zone-address.ts';
+import { draftText } from '../../state/zones/zone-draft.ts';
 import { ShapeFrame } from '../zones/shape-frame.tsx';
 import { ShapeList } from '../zones/shape-list.tsx';
 import { type DraftEdit, useDraft } from '../zones/use-draft.ts';

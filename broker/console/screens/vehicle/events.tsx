@@ -24,16 +24,15 @@ import { useValue, useWords } from '../../components/use.ts';
 import { Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { shownTheme } from '../../shell/theme.ts';
+import { eventNumber, matchesKind } from '../../state/vehicle/event-view.ts';
 import {
   type EventKind,
   eventKinds,
-  eventNumber,
-  matchesKind,
   type Range,
   rangeOf,
   rangeS,
   ranges,
-} from '../../state/vehicle-view.ts';
+} from '../../state/vehicle/vehicle-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { Proof, type Record } from './proof.tsx';
 import { useOwnEvents } from './use-own-events.ts';

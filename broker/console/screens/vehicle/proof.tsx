@@ -25,7 +25,7 @@ import { useFailure } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { useRole } from '../../service/role.ts';
 import { readRecord } from '../../service/track.ts';
-import { eventNumber, hasNeighbours, matchesKind } from '../../state/vehicle-view.ts';
+import { eventNumber, hasNeighbours, matchesKind } from '../../state/vehicle/event-view.ts';
 import { AlarmBadge } from './badges.tsx';
 
 /** Without `fields` the service names every member. */

@@ -4,7 +4,7 @@ import { deviceDialogs, deviceTabs, settingTables } from '../../state/device-vie
 import { parseCut } from '../../state/orders/cut-view.ts';
 import { epoch, oneOf, parsedBy, text } from '../../state/search.ts';
 import { shareKinds } from '../../state/shares/share-view.ts';
-import { eventKinds, ranges, vehicleTabs } from '../../state/vehicle-view.ts';
+import { eventKinds, ranges, vehicleTabs } from '../../state/vehicle/vehicle-view.ts';
 import { withWords } from '../../words/word-set.ts';
 
 /** Members of the tab of its device. */

@@ -25,7 +25,7 @@ import {
 import { useWords } from '../../components/use.ts';
 import { Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
-import { type Range, rangeOf, rangeS, ranges } from '../../state/vehicle-view.ts';
+import { type Range, rangeOf, rangeS, ranges } from '../../state/vehicle/vehicle-view.ts';
 import { ShareTripLink } from '../shares/vehicle-shares.tsx';
 import { Replay } from './replay/replay.tsx';
 

@@ -13,7 +13,7 @@ import { call, ServiceError } from '../../service/call.ts';
 import { changedDevices, vehicles } from '../../service/live.ts';
 import { mayHave, type Vehicle } from '../../state/fleet.ts';
 import { vehicleOf } from '../../state/fleet-messages.ts';
-import { type VehicleTab, vehicleTabs } from '../../state/vehicle-view.ts';
+import { type VehicleTab, vehicleTabs } from '../../state/vehicle/vehicle-view.ts';
 import { withWords } from '../../words/word-set.ts';
 import { OrderDialog } from '../cut/cut.tsx';
 import { OpenOrder } from '../cut/open-order.tsx';

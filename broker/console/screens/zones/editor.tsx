@@ -1,4 +1,5 @@
 // The editor of a zone: its shape stands in the address and is drawn on the map; here are its name, its points as numbers and its automations.
+
 import { useState } from 'react';
 import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Point } from '../../../../src/core/geo/geo.ts';
@@ -7,8 +8,8 @@ import { FormField } from '../../components/form-field.tsx';
 import { Choice } from '../../components/patterns/choice.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
-import { pointsMost } from '../../state/zones/zone-draft.ts';
-import { zoneTypes } from '../../state/zones/zone-geometry.ts';
+import { pointsMost, zoneTypes } from '../../state/zones/zone-address.ts';
+
 import { zoneName } from '../../state/zones/zone-name.ts';
 import {
   changeOf,

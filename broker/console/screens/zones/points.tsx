@@ -1,4 +1,5 @@
 // The points of a zone as numbers: each can be typed, moved in the order, and removed.
+
 import { useState } from 'react';
 import { Button, FieldError, Input, Label, TextField } from 'react-aria-components';
 import { zoneWords } from '../../../../build/words/zone.ts';
@@ -6,8 +7,8 @@ import type { Point } from '../../../../src/core/geo/geo.ts';
 import type { Zone } from '../../../../src/core/geo/geozone.ts';
 import { Icon } from '../../components/icon.tsx';
 import { useWords } from '../../components/use.ts';
+import { parsePoint } from '../../state/zones/zone-address.ts';
 import { pointText } from '../../state/zones/zone-draft.ts';
-import { parsePoint } from '../../state/zones/zone-geometry.ts';
 
 interface PointFieldProps {
   readonly label: string;

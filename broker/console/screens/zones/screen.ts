@@ -1,7 +1,9 @@
 // The geozones.
+
 import { address, screen } from '../../shell/screen.ts';
 import { oneOf, parsedBy, text } from '../../state/search.ts';
-import { parseDraft } from '../../state/zones/zone-draft.ts';
+import { parseDraft } from '../../state/zones/zone-address.ts';
+
 import { withWords } from '../../words/word-set.ts';
 
 const list = address(

@@ -1,12 +1,13 @@
 // The shape that is being drawn: it stands in the address, and its steps can be taken back.
+
 import { useState } from 'react';
 import type { Point } from '../../../../src/core/geo/geo.ts';
 import type { Zone } from '../../../../src/core/geo/geozone.ts';
+import { parseDraft } from '../../state/zones/zone-address.ts';
 import {
   draftText,
   movedPoint,
   type PointChange,
-  parseDraft,
   withoutPoint,
   withPoint,
 } from '../../state/zones/zone-draft.ts';

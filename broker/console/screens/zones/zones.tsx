@@ -1,4 +1,5 @@
 // The zones of the account: list, map, and the panel or the editor of one. What is shown stands in the address.
+
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
 import { zoneWords } from '../../../../build/words/zone.ts';
@@ -10,7 +11,8 @@ import { numberText } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { vehicles } from '../../service/live.ts';
 import { without } from '../../state/search.ts';
-import { draftText, newDraft, pointsMost } from '../../state/zones/zone-draft.ts';
+import { pointsMost } from '../../state/zones/zone-address.ts';
+import { draftText, newDraft } from '../../state/zones/zone-draft.ts';
 import { zoneOf } from '../../state/zones/zone-geometry.ts';
 import { zoneName } from '../../state/zones/zone-name.ts';
 import { vehiclesIn, zonesFound } from '../../state/zones/zone-view.ts';

@@ -1,7 +1,7 @@
 // Vehicles and period of the reports in the address. Pure.
 import { dayS, hourS } from '../../../../src/core/durations.ts';
 import type { ReportKind } from '../../../../src/core/reports/columns.ts';
-import { type Range, rangeS } from '../vehicle-view.ts';
+import { type Range, rangeS } from '../vehicle/vehicle-view.ts';
 
 /** Vehicles that an address can name. */
 export const vehiclesMost = 50;

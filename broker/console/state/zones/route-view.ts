@@ -1,11 +1,12 @@
 // Routes: the corridor of a route, as maps draw it and vehicles test it; the body of a change; and the vehicles inside the
 // corridor. Pure.
+
 import { distanceM } from '../../../../src/core/geo/geo.ts';
 import { isSetPoint, type Zone, zoneContains } from '../../../../src/core/geo/geozone.ts';
 import type { Body, PlannedRoute } from '../../api/operations.ts';
 import type { Vehicle } from '../fleet.ts';
+import { parsePoint } from './zone-address.ts';
 import { draftText } from './zone-draft.ts';
-import { parsePoint } from './zone-geometry.ts';
 
 /** Vehicles that one route can name in a change. */
 export const routeVehiclesMost = 200;

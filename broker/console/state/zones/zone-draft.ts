@@ -1,12 +1,8 @@
 // A geozone or route that is being drawn, as text in the address: `type;radius;lat,lng;...`. What is wrong with it is data; screens say it. Pure.
 import type { Point } from '../../../../src/core/geo/geo.ts';
 import { isSetPoint, type Zone, zoneFault, zoneLimits } from '../../../../src/core/geo/geozone.ts';
-import { crossingOf, parsePoint, zoneTypes } from './zone-geometry.ts';
-
-export const pointsMost = zoneLimits.points;
-
-/** Of a route. */
-export const routePointsMost = 100;
+import { pointsMost } from './zone-address.ts';
+import { crossingOf } from './zone-geometry.ts';
 
 export const newDraft: Zone = { type: 3, radiusM: 500, points: [] };
 
@@ -18,16 +14,6 @@ export const pointText = ({ latitude, longitude }: Point): string =>
 
 export const draftText = ({ type, radiusM, points }: Zone): string =>
   [type, radiusM, ...points.map(pointText)].join(';');
-
-/** @returns null for an invalid text, and for more points than allowed. */
-export function parseDraft(text: string | undefined, most: number = pointsMost): Zone | null {
-  const [typeText = '', radiusText = '', ...pointTexts] = (text ?? '').split(';');
-  const type = zoneTypes.find((one) => String(one) === typeText);
-  const points = pointTexts.map(parsePoint).filter((point) => point !== null);
-  if (type === undefined || !/^\d{1,5}$/.test(radiusText)) return null;
-  if (points.length !== pointTexts.length || points.length > most) return null;
-  return { type, radiusM: Number(radiusText), points };
-}
 
 export type DraftFault =
   /** So many points more are needed, each different from the others. */

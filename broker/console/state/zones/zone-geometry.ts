@@ -1,20 +1,9 @@
 // Geozones of the service as the shapes that the vehicle's own code judges, and the lines that maps draw. Pure.
 import type { Point } from '../../../../src/core/geo/geo.ts';
 import { eastOf } from '../../../../src/core/geo/geo-edge.ts';
-import { isSetPoint, type Zone, type ZoneType } from '../../../../src/core/geo/geozone.ts';
+import { isSetPoint, type Zone } from '../../../../src/core/geo/geozone.ts';
 import type { Geozone } from '../../api/operations.ts';
-
-export const zoneTypes = [3, 0, 2, 1, 4] as const satisfies readonly ZoneType[];
-
-/** `<lat>,<lng>` as the service gives points; null for what is no place. */
-export function parsePoint(text: string): Point | null {
-  const [, latitudeText, longitudeText] =
-    /^\s*([+-]?\d{1,2}(?:\.\d{1,25})?)\s*°?\s*[,;\s]\s*([+-]?\d{1,3}(?:\.\d{1,25})?)\s*°?\s*$/.exec(text) ??
-    [];
-  const [latitude, longitude] = [Number(latitudeText), Number(longitudeText)];
-  if (latitudeText === undefined || Math.abs(latitude) > 90 || Math.abs(longitude) > 180) return null;
-  return { latitude, longitude };
-}
+import { parsePoint, zoneTypes } from './zone-address.ts';
 
 /** The points that are set, in their order. */
 export function pointsOf(zone: Geozone): readonly Point[] {

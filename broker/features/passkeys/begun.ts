@@ -1,19 +1,9 @@
-// What the operations on passkeys share: the address of the console, and the begin of a ceremony.
+// The begin of a ceremony, of a login or of a new passkey.
 import { AppError } from '../../../src/core/errors.ts';
-import type { ApiServices, Slice } from '../../api/base/operation.ts';
+import type { ApiServices } from '../../api/base/operation.ts';
 import { tokenRandomBytes } from '../../core/accounts/session.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
 import { beginCeremony } from './passkey-store.ts';
-
-interface PasskeyServices {
-  /** Address of the console; empty: not known. */
-  readonly consoleUrl: string;
-  close(): Promise<void>;
-}
-
-export const passkeyServices: Slice<PasskeyServices> = {
-  create: ({ consoleUrl }) => ({ consoleUrl, close: async () => undefined }),
-};
 
 /** @param sessionHash that adds a passkey; null: a login. @returns the challenge. @throws AppError `throttled` when too many have begun. */
 export async function begun(
