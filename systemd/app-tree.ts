@@ -14,10 +14,10 @@ import {
 import { dirname, join } from 'node:path';
 import type { Arch } from '../agent/core/update/manifest.ts';
 import { findClosure, isLicence, listFiles, packageFiles } from './closure.ts';
-import type { Product } from './products.ts';
+import type { Program } from './products.ts';
 
 export interface TreeOptions {
-  readonly product: Product;
+  readonly product: Program;
   /** The repository, built. */
   readonly root: string;
   readonly arch: Arch;

@@ -3,7 +3,7 @@
 // repository nor a development dependency can get in.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { Product } from './products.ts';
+import type { Program } from './products.ts';
 
 export interface Closure {
   /** Paths below `dist`, ascending. */
@@ -122,7 +122,7 @@ function neededBy(folder: string): string[] {
 }
 
 /** Finds the closure. Throws when a file or package that is imported is not there, or belongs to another program. */
-export function findClosure(product: Product, dist: string, modules: string): Closure {
+export function findClosure(product: Program, dist: string, modules: string): Closure {
   const { files, names } = ownFiles(dist, product.entries);
   const foreign = files.find((file) => !product.folders.includes(file.split('/')[0] ?? ''));
   if (foreign !== undefined) throw new Error(`${product.name} imports ${foreign}, which is not its own`);

@@ -1,12 +1,10 @@
-// The two Debian packages, agent and broker, as data: what each starts at, which files of this folder go where, and what its
-// control file says. What npm packages are in it is found by following imports, never listed.
+// The two Debian packages, agent and broker, and the image as data: what each starts at, which files of this folder go where, and what
+// its control file says. What npm packages are in it is found by following imports, never listed.
 import { join } from 'node:path';
 
-export interface Product {
-  /** Of the package, its folders, its user and its service. */
-  readonly name: 'fleetward-agent' | 'fleetward-broker';
-  /** In the copyright file. */
-  readonly title: string;
+/** What is laid out as a tree. */
+export interface Program {
+  readonly name: string;
   /** Entry points below `dist`. */
   readonly entries: readonly string[];
   /** First folders below `dist` that its own files may come from. */
@@ -17,6 +15,13 @@ export interface Product {
   readonly built: readonly string[];
   /** npm packages of which a native part must be there. */
   readonly natives: readonly string[];
+}
+
+export interface Product extends Program {
+  /** Of the package, its folders, its user and its service. */
+  readonly name: 'fleetward-agent' | 'fleetward-broker';
+  /** In the copyright file. */
+  readonly title: string;
   /** Debian packages besides those of the C and C++ libraries. */
   readonly depends: readonly string[];
   /** Description of the control file, as it stands there. */
@@ -93,6 +98,16 @@ export const brokerProduct: Product = {
     },
   ],
   mounts: [],
+};
+
+/** Everything that one container may run: `systemd/image/entry.ts` chooses. */
+export const imageProgram: Program = {
+  name: 'fleetward',
+  entries: ['systemd/image/entry.js'],
+  folders: ['systemd', 'broker', 'simulator', 'agent', 'src', 'build'],
+  data: ['agent/boards', 'simulator/scenarios', 'simulator/pages'],
+  built: ['broker/console', 'node_modules/uplot'],
+  natives: ['better-sqlite3', '@node-rs/argon2-linux-'],
 };
 
 /** The product of a word of the command line. Throws when there is none. */
