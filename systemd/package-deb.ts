@@ -22,10 +22,12 @@ import { gzipSync } from 'node:zlib';
 import type { Arch } from '../agent/core/update/manifest.ts';
 import { isVersion } from '../agent/core/update/version.ts';
 import { readVersion } from '../src/adapters/version.ts';
-import { layTree, needMachine, ownArch, put, stripBinary, treeFiles } from './app-tree.ts';
+import { layTree, ownArch, put, treeFiles } from './app-tree.ts';
 import { sizeOf } from './closure.ts';
+import { layNode, treeComponents } from './components.ts';
 import { formatCopyright } from './copyright.ts';
 import { homeOf, type Product, productOf } from './products.ts';
+import { type Component, formatSbom } from './sbom.ts';
 import { commitTimeS, runTool } from './tools.ts';
 
 const repository = new URL('../..', import.meta.url).pathname;
@@ -132,6 +134,18 @@ function putDocuments(root: string, options: Options, bundled: ReturnType<typeof
   putManual(root, product);
 }
 
+/** The list of components; files of the system, such as units, are not in it: dpkg has their sums. */
+function putSbom(root: string, options: Options, node: Component): void {
+  const { product, version, arch, epochS } = options;
+  const { name } = product;
+  const tree = join(root, homeOf(product), 'app');
+  const app = treeComponents({ tree, prefix: join(homeOf(product), 'app'), root: repository, name, version });
+  const purl = `pkg:deb/fleetward/${name}@${encodeURIComponent(debianVersion(version))}?arch=${arch}`;
+  const subject = { type: 'application', name, version, purl } as const;
+  const text = formatSbom(subject, [node, ...app], epochS);
+  write(join(root, 'usr/share/doc', name, 'sbom.cdx.json.gz'), gzip(text));
+}
+
 function putSystem(root: string, { files }: Product): void {
   for (const { from, to, mode } of files) put(join(repository, 'systemd', from), join(root, to), mode);
 }
@@ -225,14 +239,13 @@ function build(options: Options): string {
   try {
     const home = join(root, homeOf(product));
     const bundled = layTree({ ...options, root: repository }, join(home, 'app'));
-    put(options.node, join(home, 'node'), 0o755);
-    needMachine(join(home, 'node'), options.arch);
-    stripBinary(join(home, 'node'), options.arch);
+    const node = layNode(options, join(home, 'node'), join(homeOf(product), 'node'));
     putSystem(root, product);
     for (const name of product.mounts) mkdirSync(join(home, name));
     mkdirSync(join(root, 'etc', product.name), { recursive: true });
     if (options.releaseKey !== null) put(options.releaseKey, join(root, 'etc', product.name, 'release.pub'));
     putDocuments(root, options, bundled);
+    putSbom(root, options, node);
     putControl(root, options);
     settle(root, options.epochS);
     mkdirSync(options.output, { recursive: true });

@@ -17,11 +17,12 @@ import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Arch } from '../agent/core/update/manifest.ts';
 import { readVersion } from '../src/adapters/version.ts';
-import { type Bundled, layTree, needMachine, ownArch, put, stripBinary, treeFiles } from './app-tree.ts';
+import { layTree, ownArch } from './app-tree.ts';
+import { layNode, treeComponents } from './components.ts';
 import { formatCopyright } from './copyright.ts';
 import { fetchDebianParts } from './image/debian-parts.ts';
-import { type Component, formatSbom } from './image/sbom.ts';
 import { imageProgram } from './products.ts';
+import { type Component, formatSbom } from './sbom.ts';
 import { type TarFile, writeTar } from './tar.ts';
 import { commitTimeS } from './tools.ts';
 
@@ -84,90 +85,6 @@ const systemFiles: readonly TarFile[] = [
   textFile('etc/group', `root:x:0:\nfleetward:x:${userNo}:\n`),
   textFile('etc/nsswitch.conf', 'passwd: files\ngroup: files\nhosts: files dns\n'),
 ];
-
-const packageUrl = ({ name, version }: Bundled): string => `pkg:npm/${name.replace('@', '%40')}@${version}`;
-
-/** Packages that are joined into the console, as its licences name them; their code is in files of the console. */
-function consolePackages(): readonly Component[] {
-  const text = readFileSync(join(repository, 'dist/broker/console/licences.txt'), 'utf8');
-  return [...text.matchAll(/^## (\S+) - (\S+) \((.+)\)$/gm)].map(
-    ([, name = '', version = '', licence = '']) => ({
-      type: 'library',
-      name,
-      version,
-      purl: packageUrl({ name, version, licence, texts: [] }),
-      licence,
-      files: [],
-    }),
-  );
-}
-
-/** The package that a file of the tree belongs to, as a path below `node_modules`; null: it is ours. */
-const packageOf = (path: string): string | null =>
-  /^(?:dist\/)?node_modules\/(?:.*\/node_modules\/)?((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? null;
-
-function treeComponents(
-  options: Options,
-  tree: string,
-): { app: readonly Component[]; bundled: readonly Bundled[] } {
-  const { version } = options;
-  const bundled = layTree({ ...options, product: imageProgram, root: repository }, tree);
-  const files = treeFiles(tree).map((path) => ({
-    path: `${home}/app/${path}`,
-    owner: packageOf(path),
-    bytes: readFileSync(join(tree, path)),
-    mode: 0o644,
-  }));
-  const plain = (owner: string | null): readonly TarFile[] =>
-    files.filter((file) => file.owner === owner).map(({ path, bytes, mode }) => ({ path, bytes, mode }));
-  const uplot = JSON.parse(readFileSync(join(repository, 'node_modules/uplot/package.json'), 'utf8')) as {
-    readonly version: string;
-  };
-  const all = [...bundled, { name: 'uplot', version: uplot.version, licence: 'MIT', texts: [] }];
-  const unique = new Map(all.map((one) => [packageUrl(one), one]));
-  const libraries = [...unique.values()].map((one): Component => {
-    const { name, licence } = one;
-    const isFirst = [...unique.values()].find((other) => other.name === name) === one;
-    // Two versions of one package: the files are listed once, with the first.
-    return {
-      type: 'library',
-      name,
-      version: one.version,
-      purl: packageUrl(one),
-      licence,
-      files: isFirst ? plain(name) : [],
-    };
-  });
-  const known = new Set(libraries.map(({ name }) => name));
-  const stray = files.find(({ owner }) => owner !== null && !known.has(owner));
-  if (stray !== undefined) throw new Error(`${stray.path} belongs to no package that is known`);
-  const own: Component = {
-    type: 'application',
-    name: 'fleetward',
-    version,
-    purl: `pkg:generic/fleetward@${version}`,
-    licence: 'Apache-2.0',
-    files: plain(null),
-  };
-  const listed = new Set(libraries.map(({ purl }) => purl));
-  return { app: [own, ...libraries, ...consolePackages().filter(({ purl }) => !listed.has(purl))], bundled };
-}
-
-function nodeComponent(options: Options, work: string): Component {
-  const path = join(work, 'node');
-  put(options.node, path, 0o755);
-  needMachine(path, options.arch);
-  stripBinary(path, options.arch);
-  const version = process.versions.node;
-  return {
-    type: 'platform',
-    name: 'node',
-    version,
-    purl: `pkg:generic/node@${version}`,
-    licence: 'MIT',
-    files: [{ path: `${home}/node`, bytes: readFileSync(path), mode: 0o755 }],
-  };
-}
 
 function debianComponents(options: Options, work: string): readonly Component[] {
   const parts = fetchDebianParts(options.arch, work);
@@ -277,7 +194,7 @@ function writeIndex(layout: string, { version, arch }: Options, manifest: Blob):
   const platforms = [...others, { ...manifest, annotations: { [refName]: `${version}-${arch}` } }].sort(
     (left, right) => (name(left) < name(right) ? -1 : 1),
   );
-  const listed = platforms.map(({ annotations: _, ...one }) => one);
+  const listed = platforms.map((one) => ({ ...one, annotations: undefined }));
   const all = keepJson(layout, indexType, { schemaVersion: 2, mediaType: indexType, manifests: listed });
   const manifests = [{ ...all, annotations: { [refName]: version } }, ...platforms];
   writeFileSync(path, JSON.stringify({ schemaVersion: 2, mediaType: indexType, manifests }));
@@ -305,12 +222,15 @@ function build(options: Options) {
   const work = mkdtempSync(join(tmpdir(), 'fleetward-image-'));
   try {
     const debian = debianComponents(options, join(work, 'debian'));
-    const node = nodeComponent(options, work);
-    const { app, bundled } = treeComponents(options, join(work, 'tree'));
+    const node = layNode(options, join(work, 'node'), `${home}/node`);
+    const tree = join(work, 'tree');
+    const bundled = layTree({ ...options, product: imageProgram, root: repository }, tree);
+    const app = treeComponents({ tree, prefix: `${home}/app`, root: repository, name: 'fleetward', version });
     const licence = { version: process.version, licence: readFileSync(options.nodeLicence, 'utf8') };
     const copyright = formatCopyright({ title: 'Fleetward', node: licence, bundled });
     const components = [...debian, node, ...app];
-    const sbom = formatSbom({ name: 'fleetward', version, arch }, components, epochS);
+    const purl = `pkg:oci/fleetward@${version}?arch=${arch}`;
+    const sbom = formatSbom({ type: 'container', name: 'fleetward', version, purl }, components, epochS);
     const files = (some: readonly Component[]): readonly TarFile[] => some.flatMap((one) => one.files);
     const documents = [
       textFile('usr/share/doc/fleetward/copyright', copyright),

@@ -1,6 +1,6 @@
 // The image as an operator meets it: built without a container engine, the same bytes each time, unpacked and started by runc as its own
 // user on a file system that nothing can be written to but its volume.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

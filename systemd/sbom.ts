@@ -1,7 +1,7 @@
-// The list of what an image consists of, in CycloneDX 1.6 (ECMA-424): every file belongs to one component and has its hash. The same
-// image gives the same bytes.
+// The list of what a package or image consists of, in CycloneDX 1.6 (ECMA-424): every file belongs to one component and has its hash. The same
+// content gives the same bytes.
 import { createHash } from 'node:crypto';
-import type { TarFile } from '../tar.ts';
+import type { TarFile } from './tar.ts';
 
 export interface Component {
   readonly type: 'application' | 'library' | 'platform';
@@ -44,17 +44,22 @@ const componentOf = ({ type, name, version, purl, licence, files }: Component) =
   })),
 });
 
-/** @param subject Name and version of the image. */
+/** @param subject What the list is of. */
 export function formatSbom(
-  subject: { readonly name: string; readonly version: string; readonly arch: string },
+  subject: {
+    readonly type: 'application' | 'container';
+    readonly name: string;
+    readonly version: string;
+    readonly purl: string;
+  },
   components: readonly Component[],
   epochS: number,
 ): string {
-  const purl = `pkg:oci/${subject.name}@${subject.version}?arch=${subject.arch}`;
+  const { type, name, version, purl } = subject;
   const body = {
     metadata: {
       timestamp: new Date(epochS * 1000).toISOString(),
-      component: { type: 'container', 'bom-ref': purl, name: subject.name, version: subject.version, purl },
+      component: { type, 'bom-ref': purl, name, version, purl },
     },
     components: components.map(componentOf),
     dependencies: [
