@@ -1,5 +1,5 @@
 // Drivers over HTTP: a name is found by key and time, so a key that is handed on renames nothing; it belongs to one driver at a time; an
-// erased driver leaves the bare key; and names reach nobody who may not see them.
+// erased driver leaves the bare key; and names are shown with the rights of a vehicle or of the whole account only.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startHttpService } from '../support/http/http-service.ts';
 

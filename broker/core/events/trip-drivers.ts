@@ -85,7 +85,7 @@ export interface TripDriver {
   readonly driverDisplayName: string | null;
 }
 
-/** Who used the keys, in order: a key that was handed over on the way has two owners. */
+/** The users of the keys, in order: a key that was handed over on the way has two owners. */
 export const driversOf = (uses: readonly KeyUse[], owners: readonly KeyOwner[]): readonly TripDriver[] =>
   uses.flatMap(({ id, fromMs, toMs }): readonly TripDriver[] => {
     const own = owners

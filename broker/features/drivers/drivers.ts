@@ -1,5 +1,5 @@
 // Drivers over HTTP: the list with the keys that belong to no driver, a change with all keys of a driver, the end of one. Names of drivers
-// are personal data: the list is for users who see the whole account. A trip names its drivers to whoever sees the vehicle.
+// are personal data: the list is for users who see the whole account. A trip names its drivers to users who see the vehicle.
 import { type Static, Type } from 'typebox';
 import { keyForm } from '../../../src/core/driver-key.ts';
 import { AppError } from '../../../src/core/errors.ts';

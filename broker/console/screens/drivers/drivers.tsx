@@ -1,4 +1,4 @@
-// Drivers: people with the keys that vehicles report, and the keys that belong to nobody yet. What is shown stands in the address.
+// Drivers: people with the keys that vehicles report, and the keys that belong to no driver. What is shown stands in the address.
 import { Link, useSearch } from '@tanstack/react-router';
 import { driverWords } from '../../../../build/words/driver.ts';
 import { DialogButton, ItemLink, useDialog } from '../../components/patterns/address.tsx';
@@ -66,8 +66,8 @@ function UnknownKeys({
                     <DialogButton
                       name="key-give"
                       about={{ key: keyID, driver: undefined }}
-                      className="button small"
-                      label={texts.giveOf({ key: keyID })}
+                      className="button secondary small"
+                      label={`${texts.giveTo}: ${keyID}`}
                     >
                       {texts.giveTo}
                     </DialogButton>
@@ -190,7 +190,7 @@ function Drivers() {
   const { items = [], unknown } = list;
   const chosen = items.find(({ driverID }) => driverID === selected) ?? null;
   return (
-    <>
+    <div className="stack">
       <UnknownKeys keys={unknown} mayChange={mayChange} />
       <ListDetail
         title={texts.list}
@@ -234,7 +234,7 @@ function Drivers() {
       {opened === 'key-give' && mayChange ? (
         <GiveKey drivers={items} unknown={unknown} driver={chosen} keyID={key} />
       ) : null}
-    </>
+    </div>
   );
 }
 

@@ -14,7 +14,7 @@ import { shownZone } from '../../words/measures.ts';
 /** Queries that a change of drivers makes old. */
 export const driverChanges = ['drivers', 'trips', 'report'];
 
-/** A new driver without an id: it is not told apart from one that is there. */
+/** Ids that a new driver cannot have. */
 const idsOf = (drivers: readonly Driver[] | undefined) => drivers?.map(({ driverID }) => driverID);
 
 const useTexts = () => useWords(driverWords).drivers;
@@ -129,7 +129,8 @@ export function GiveKey({ drivers, unknown, driver, keyID: asked }: GiveProps) {
   const keyID = asked || draft.seen || keyForm(draft.typed);
   const to = driver ?? present.find(({ driverID }) => driverID === draft.of);
   const holder = holderOf(drivers, keyID, Date.now() / 1000);
-  const isTaken = holder !== undefined && holder !== to;
+  const isTheirs = holder !== undefined && holder === to;
+  const isTaken = holder !== undefined && !isTheirs;
   const isNew = to === undefined;
   const startS = startOfDate(since, shownZone());
   const give = () =>
@@ -147,7 +148,7 @@ export function GiveKey({ drivers, unknown, driver, keyID: asked }: GiveProps) {
       icon="key-round"
       title={asked === '' ? texts.addKey : texts.giveOf({ key: asked })}
       action={texts.give}
-      isOff={keyID === '' || holder === to || (isNew && (!isReady || draft.name.trim() === ''))}
+      isOff={keyID === '' || isTheirs || (isNew && (!isReady || draft.name.trim() === ''))}
       beginsInField
       changes={driverChanges}
       run={give}
