@@ -76,6 +76,8 @@ describe.skipIf(why !== null)(why === null ? 'the drivers' : `the drivers [${why
     await page.waitForURL(/driver=ann-tremblay/);
     await page.getByRole('heading', { name: 'Ann Tremblay' }).waitFor();
     await page.getByRole('button', { name: `Give to a driver: ${key}` }).waitFor({ state: 'detached' });
+    await go('/drivers?driver=ann-tremblay');
+    await page.getByRole('link', { name: 'Trips', exact: true }).waitFor();
     expect(await findFaultsInThemes(page)).toEqual([]);
 
     await page.getByRole('link', { name: 'Trips', exact: true }).click();
@@ -98,6 +100,7 @@ describe.skipIf(why !== null)(why === null ? 'the drivers' : `the drivers [${why
     await page.getByRole('dialog').getByLabel('Name').fill('Bob Roy');
     await page.getByRole('dialog').getByRole('button', { name: 'Add driver' }).click();
     await page.waitForURL(/driver=bob-roy/);
+    await go('/drivers?driver=bob-roy');
     await page.getByRole('button', { name: 'Give a key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: new RegExp(other) }).click();
@@ -106,6 +109,8 @@ describe.skipIf(why !== null)(why === null ? 'the drivers' : `the drivers [${why
     await dialog.getByText('Ann Tremblay has this key').waitFor();
     expect(await findFaultsInThemes(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Give key' }).click();
+    await page.locator('aside.card li', { hasText: key }).waitFor();
+    await go('/drivers?driver=bob-roy');
     await page.locator('aside.card li', { hasText: key }).waitFor();
     expect(await findFaultsInThemes(page)).toEqual([]);
     await go('/vehicle/van-01?tab=trips&range=week');

@@ -105,7 +105,7 @@ function Keys({ driver, mayChange }: { readonly driver: Driver; readonly mayChan
               <DialogButton
                 name="key-end"
                 about={{ driver: driverID, key: String(at) }}
-                className="button small push"
+                className="button secondary small push"
                 label={texts.endOf({ key: keyID })}
               >
                 {texts.end}
