@@ -10,7 +10,7 @@ import { invalidAt, linesText, lineText } from '../../api/base/input-members.ts'
 import { type ApiServices, operation, type Pages } from '../../api/base/operation.ts';
 import { envelope, epoch, ok, text } from '../../api/base/shapes.ts';
 import { roleCovers } from '../../core/accounts/session.ts';
-import { isConflict } from '../../core/store-faults.ts';
+import { isConflict, isDataFault } from '../../core/store-faults.ts';
 import {
   allSpans,
   countDrivers,
@@ -255,7 +255,8 @@ async function inTurn(
       await services.db.write([raiseVersion(accountID, version), ...(await plan())]);
       return;
     } catch (thrown) {
-      if (!isConflict(thrown)) throw thrown;
+      // PostgreSQL carries the whole batch out before the version counts: a stale one may violate a key first.
+      if (!isConflict(thrown) && !isDataFault(thrown)) throw thrown;
     }
   }
   throw new AppError('unavailable', 'The drivers were changed by other requests during all attempts', {
