@@ -1,5 +1,6 @@
 // The features of the broker: a folder below `broker/features/` and a line here each. All else is kernel. Features import the
 // kernel, never each other; the kernel imports none. Of features that follow the same operations, the first here comes first.
+import { drivers } from './features/drivers/feature.ts';
 import { enrolment } from './features/enrolment/feature.ts';
 import { exports } from './features/exports/feature.ts';
 import type { Feature } from './features/feature.ts';
@@ -21,6 +22,7 @@ const features = [
   passkeys,
   enrolment,
   passengers,
+  drivers,
   reports,
   exports,
   quarantine,

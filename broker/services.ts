@@ -122,6 +122,8 @@ async function needsMore(db: Database, user: UserKey): Promise<boolean> {
   return false;
 }
 
+const { keyOwners } = allFeatures.find((one) => one.keyOwners !== undefined) ?? {};
+
 /** Starts what the HTTP side needs. */
 export function createServices({
   broker,
@@ -182,6 +184,7 @@ export function createServices({
       ...kernel,
       of: slices.of,
       callerOfLink: async (token) => firstCaller(token, broker),
+      keyOwners: async (accountID, keyIDs) => (await keyOwners?.(archive, accountID, keyIDs)) ?? [],
       needsMore: async (user) => needsMore(broker.db, user),
     },
     notices,

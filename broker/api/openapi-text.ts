@@ -99,6 +99,7 @@ export const tagTexts: Readonly<Record<Operation['tag'], string>> = {
   Groups: 'Named sets of devices.',
   Devices: 'Tracking units and what they are fitted to: position, sensors, features, pending commands.',
   Geozones: 'Areas, what happens on arrival and departure, and the alerts of both.',
+  Drivers: 'People who drive, and which keys were theirs when.',
   Routes: 'Planned routes of vehicles.',
   Events: 'Position and status records as the vehicles reported them.',
   Reports: 'Figures and files made from the records: trips, stops, exports.',

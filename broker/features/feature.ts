@@ -3,6 +3,7 @@
 import type { Database, Statement } from '../../src/ports.ts';
 import type { LinkCallers } from '../api/base/caller.ts';
 import type { FeatureService, Operation, Slice } from '../api/base/operation.ts';
+import type { KeyOwner } from '../core/events/trip-drivers.ts';
 import type { SendMail } from '../notify/senders.ts';
 import type { UserKey } from '../store/accounts/accounts.ts';
 
@@ -27,6 +28,12 @@ export interface Feature {
   readonly links?: LinkCallers;
   /** True for a user whose password alone begins no session. */
   readonly needsMore?: (db: Database, user: UserKey) => Promise<boolean>;
+  /** Names the owners of drivers' keys; of one feature. */
+  readonly keyOwners?: (
+    db: Database,
+    accountID: string,
+    keyIDs: readonly string[],
+  ) => Promise<readonly KeyOwner[]>;
 }
 
 /** Keeps the types of the operations, for a client that is compiled beside them. */

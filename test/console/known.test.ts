@@ -32,6 +32,7 @@ const lists = [
   '/rules',
   '/shares',
   '/people',
+  '/drivers',
   '/vehicle/van-01',
   '/vehicle/van-01?tab=events',
   '/vehicle/van-01?tab=commands',

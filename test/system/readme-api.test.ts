@@ -132,6 +132,12 @@ const checks: Readonly<Record<string, Check | readonly Check[]>> = {
       expect(printed.answers[2]).toMatchObject({ schedules: [{ scheduleID: 'weekly', kind: 'trips' }] });
     },
   ],
+  Drivers: (printed) => {
+    good(4)(printed);
+    expect(printed.answers[1]?.['drivers']).toMatchObject([
+      { driverID: 'ann', keys: [{ keyID: '3F0000001A2B3C01', startTime: 0, endTime: 0 }] },
+    ]);
+  },
   'Import devices': (printed) => {
     good(2)(printed);
     expect(printed.answers[0]).toMatchObject({ created: 1, updated: 1, lines: { length: 2 } });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { busRows, spnNames, troubleCodesOf } from '../../broker/console/state/vehicle/bus-view.ts';
 import { busValues } from '../../src/core/events/bus-values.ts';
-import { columnsOf, isOfBus } from '../../src/core/reports/columns.ts';
+import { columnsOf, isIfKnown } from '../../src/core/reports/columns.ts';
 import { type ReportRow, shownColumns } from '../../src/core/reports/rows.ts';
 
 const nowS = 1_763_683_200;
@@ -69,8 +69,8 @@ describe('columns of the bus in reports', () => {
   });
 
   it('are there only where a vehicle has counted something', () => {
-    expect(shownColumns('trips', [row(null)]).some(isOfBus)).toBe(false);
-    expect(shownColumns('trips', [row(null), row(3)]).filter(isOfBus)).toEqual(['busDistance']);
+    expect(shownColumns('trips', [row(null)]).some(isIfKnown)).toBe(false);
+    expect(shownColumns('trips', [row(null), row(3)]).filter(isIfKnown)).toEqual(['busDistance']);
     expect(shownColumns('stops', [])).toEqual(columnsOf.stops);
   });
 });

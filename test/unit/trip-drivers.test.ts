@@ -75,7 +75,9 @@ function driversOf(legs: readonly Leg[], said: readonly Said[]): readonly (reado
     state = step.state;
     return step.ended;
   });
-  return [...found, ...endTrips(state)].flatMap((one) => (one.kind === 'trip' ? [one.trip.drivers] : []));
+  return [...found, ...endTrips(state)].flatMap((one) => 
+    one.kind === 'trip' ? [one.trip.drivers.map(({ id }) => id)] : [],
+  );
 }
 
 const oneTrip = [stand, drive, stand] as const;

@@ -12,6 +12,7 @@ import type { LoginThrottle } from '../../core/accounts/login-throttle.ts';
 import type { Passwords } from '../../core/accounts/password.ts';
 import type { Role, TokenScope } from '../../core/accounts/session.ts';
 import type { TextCache, TextCacheLimits } from '../../core/events/text-cache.ts';
+import type { KeyOwner } from '../../core/events/trip-drivers.ts';
 import type { EnrolmentOptions } from '../../devices/enrolment.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { LiveHub } from '../../live/hub.ts';
@@ -85,12 +86,14 @@ export interface ApiServices {
   callerOfLink(token: string): Promise<LinkCaller | null>;
   /** True for a user whose password alone begins no session. */
   needsMore(user: UserKey): Promise<boolean>;
+  /** Owners of drivers' keys, at any time; none without a feature that knows them. */
+  keyOwners(accountID: string, keyIDs: readonly string[]): Promise<readonly KeyOwner[]>;
   /** What the slice of a feature made. */
   of<S extends FeatureService>(slice: Slice<S>): S;
 }
 
 /** What features make their services of. */
-export interface Kernel extends Omit<ApiServices, 'callerOfLink' | 'needsMore' | 'of'> {
+export interface Kernel extends Omit<ApiServices, 'callerOfLink' | 'keyOwners' | 'needsMore' | 'of'> {
   /** The leases of singleton work. */
   readonly leases: { holds(work: 'notifications' | 'upkeep'): boolean };
   /** Age of the oldest write that waits for the disk, in ms. */
@@ -125,6 +128,7 @@ export const tags = [
   'Groups',
   'Devices',
   'Geozones',
+  'Drivers',
   'Routes',
   'Events',
   'Reports',

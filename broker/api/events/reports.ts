@@ -14,6 +14,7 @@ import { needDevice } from '../base/visible-device.ts';
 import { addBusSums, busShape, noBusSums, viewBusSums } from './bus-sums.ts';
 import { calendarParams, calendarQuery, calendarText, inSeconds } from './calendar-range.ts';
 import { periodOf } from './event-list.ts';
+import { tripDrivers, tripsQuery, withDrivers } from './trip-names.ts';
 import { type Period, tripsAndStops, tripText } from './trip-report.ts';
 
 /** Longest period of a report of one device, and of the whole fleet. */
@@ -58,6 +59,7 @@ const tripShape = Type.Object({
     maxItems: driversMost,
     description: "Ids of the keys of its drivers, in order; empty where no driver's key was known on the way",
   }),
+  drivers: tripDrivers,
   isOpen: Type.Boolean({ description: 'It was still going on with the last record' }),
 });
 type TripView = Static<typeof tripShape>;
@@ -98,7 +100,7 @@ const sumOf = (one: number | null, other: number | null): number | null =>
 const spanS = (start: TrackPosition, endMs: number): number => seconds(endMs) - seconds(start.timestampMs);
 const km = (metres: number): number => Math.round(metres) / 1000;
 
-export function viewTrip(deviceID: string, trip: Trip): TripView {
+export function viewTrip(deviceID: string, trip: Trip): Omit<TripView, 'drivers'> {
   const drivingTime = spanS(trip.start, trip.end.timestampMs);
   return {
     deviceID,
@@ -118,7 +120,7 @@ export function viewTrip(deviceID: string, trip: Trip): TripView {
     startFuelLevel: trip.fuelStart,
     endFuelLevel: trip.fuelEnd,
     ...viewBusSums(trip.bus),
-    driverUniqueIds: [...trip.drivers],
+    driverUniqueIds: trip.drivers.map(({ id }) => id),
     isOpen: trip.isOpen,
   };
 }
@@ -145,11 +147,9 @@ async function periodOfDevice(
   return { ...of, ...periodOf(services, { ...given, firstMs, daysMost: periodDays.device }) };
 }
 
-async function* pick<T>(
-  found: AsyncIterable<readonly TripOrStop[]>,
-  view: (item: TripOrStop) => T | null,
-): Pages<T> {
-  for await (const some of found) yield some.map(view).filter((one) => one !== null);
+async function* viewStops(found: AsyncIterable<readonly TripOrStop[]>, deviceID: string): Pages<StopView> {
+  for await (const some of found)
+    yield some.flatMap((one) => (one.kind === 'stop' ? [viewStop(deviceID, one.stop)] : []));
 }
 
 const periodText = (
@@ -181,6 +181,7 @@ const tripExample: TripView = {
   busFuelUsed: 7,
   busEngineHours: 1,
   driverUniqueIds: ['3F0000001A2B3C01'],
+  drivers: [{ driverUniqueId: '3F0000001A2B3C01', driverID: 'ann', driverDisplayName: 'Ann Tremblay' }],
   isOpen: false,
 };
 const exampleParams = { deviceID: 'truck-17', startTime: '1763680000', endTime: '1763769600' } as const;
@@ -196,7 +197,7 @@ const trips = operation({
   summary: 'Trips of a device',
   description: `The trips that began from startTime to endTime, oldest first. ${tripText}\n\n${periodText(periodDays.device, 'A trip')}`,
   params,
-  query: periodQuery,
+  query: tripsQuery,
   body: null,
   result: Type.Object({ ...envelope, trips: Type.Array(tripShape, { description: 'Oldest first' }) }),
   errors: ['not_found', 'invalid_content', 'throttled'],
@@ -206,9 +207,9 @@ const trips = operation({
     const params = await inSeconds(services, caller, { params: asked, query });
     const { deviceID } = await needDevice(services, caller, params.deviceID);
     const all = tripsAndStops(services.archive, await periodOfDevice(services, caller, params));
-    const found = pick(all, (one) => (one.kind === 'trip' ? viewTrip(deviceID, one.trip) : null));
+    const naming = { services, accountID: caller.accountID, driverID: query.driverID };
     services.exportLimit.begin(caller, until());
-    return { ...ok, trips: found };
+    return { ...ok, trips: withDrivers(all, naming, (trip) => viewTrip(deviceID, trip)) };
   },
 });
 
@@ -250,9 +251,8 @@ One that lasts longer than 31 days beyond endTime is given as far as that.`,
     const params = await inSeconds(services, caller, { params: asked, query });
     const { deviceID } = await needDevice(services, caller, params.deviceID);
     const all = tripsAndStops(services.archive, await periodOfDevice(services, caller, params));
-    const found = pick(all, (one) => (one.kind === 'stop' ? viewStop(deviceID, one.stop) : null));
     services.exportLimit.begin(caller, until());
-    return { ...ok, stops: found };
+    return { ...ok, stops: viewStops(all, deviceID) };
   },
 });
 

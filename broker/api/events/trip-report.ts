@@ -64,5 +64,5 @@ stays where it was parked, however its position jitters. A speed that its positi
 its positions before, after and otherwise. \`busDistance\`, \`busFuelUsed\` and \`busEngineHours\` are what
 the vehicle counted on its own bus (J1939), from the trip's start until it has stood at its end; they replace no other member, and a
 counter that went back or leapt gives null. \`driverUniqueIds\` are the keys of which the vehicle said that their owners drive
-while it moved (DRIVER_IDENTIFIED, DRIVER_CLEARED and \`driverUniqueId\` of other events). Everything goes by event time: records that arrive late
+while it moved (DRIVER_IDENTIFIED, DRIVER_CLEARED and \`driverUniqueId\` of other events); \`drivers\` says whose keys they were then. Everything goes by event time: records that arrive late
 count where they belong.`;

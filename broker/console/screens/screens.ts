@@ -4,6 +4,7 @@ import { alarmsScreen } from './alarms/screen.ts';
 import { approvalsScreen } from './approvals/screen.ts';
 import { auditScreen } from './audit/screen.ts';
 import { devicesScreen } from './devices/screen.ts';
+import { driversScreen } from './drivers/screen.ts';
 import { inboxScreen } from './inbox/screen.ts';
 import { liveScreen } from './live/screen.ts';
 import { loginScreen } from './login/screen.ts';
@@ -28,6 +29,7 @@ export const screens = [
   routesScreen,
   reportsScreen,
   devicesScreen,
+  driversScreen,
   sharesScreen,
   settingsScreen,
   peopleScreen,

@@ -1,9 +1,10 @@
-// What the palette finds at the service: zones, routes, people and rules, read once something is typed.
+// What the palette finds at the service: zones, routes, drivers, people and rules, read once something is typed.
 import { useQuery } from '@tanstack/react-query';
 import { type ToOptions, useNavigate } from '@tanstack/react-router';
 import type { IconName } from '../components/icon.tsx';
 import { useWords } from '../components/use.ts';
 import { call } from '../service/call.ts';
+import { useDrivers } from '../service/reading/drivers.ts';
 import { useRole } from '../service/role.ts';
 import { bestOf } from '../state/shell/palette.ts';
 import { zoneName } from '../state/zones/zone-name.ts';
@@ -45,7 +46,7 @@ function useAll(isTyped: boolean, isAdmin: boolean) {
     queryFn: ({ signal }) => call('getRules', { signal }),
     ...ofAdmin,
   });
-  return { zones, routes, users, rules };
+  return { zones, routes, drivers: useDrivers(isTyped), users, rules };
 }
 
 /** Sections with what fits best, and the kinds that could not be read. */
@@ -53,7 +54,7 @@ export function useFinds(text: string, close: () => void) {
   const { pages } = useWords();
   const navigate = useNavigate();
   const isTyped = text.trim() !== '';
-  const { zones, routes, users, rules } = useAll(isTyped, useRole() === 'admin');
+  const { zones, routes, drivers, users, rules } = useAll(isTyped, useRole() === 'admin');
   const kinds: readonly {
     readonly title: string;
     readonly icon: IconName;
@@ -78,6 +79,16 @@ export function useFinds(text: string, close: () => void) {
         id: routeID,
         name: routeDisplayName || routeID,
         to: { to: '/routes', search: { route: routeID } },
+      })),
+    },
+    {
+      title: pages.drivers.title,
+      icon: 'key-round',
+      error: drivers.error,
+      all: (drivers.items ?? none).map(({ driverID, driverDisplayName }) => ({
+        id: driverID,
+        name: driverDisplayName,
+        to: { to: '/drivers', search: { driver: driverID } },
       })),
     },
     {

@@ -47,8 +47,56 @@ export function laterDriver(
   return before !== null && nowMs - before.atMs > staleMs ? null : before;
 }
 
-/** The drivers of a way with one more; a way has few. */
-export const withDriver = (drivers: readonly string[], driver: KnownDriver | null): readonly string[] =>
-  driver === null || drivers.includes(driver.id) || drivers.length >= driversMost
-    ? drivers
-    : [...drivers, driver.id];
+/** A key on a way, from the first to the last position that it counted for. */
+export interface KeyUse {
+  readonly id: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The drivers of a way with the one of its next position; a way has few. */
+export function withDriver(
+  uses: readonly KeyUse[],
+  driver: KnownDriver | null,
+  nowMs: number,
+): readonly KeyUse[] {
+  if (driver === null) return uses;
+  const { id } = driver;
+  if (uses.some((one) => one.id === id))
+    return uses.map((one) => (one.id === id ? { ...one, toMs: nowMs } : one));
+  return uses.length >= driversMost ? uses : [...uses, { id, fromMs: nowMs, toMs: nowMs }];
+}
+
+/** A span of time in which a key belongs to a driver. */
+export interface KeyOwner {
+  /** As records name it. */
+  readonly keyID: string;
+  readonly fromMs: number;
+  /** No longer part of it; null: still. */
+  readonly untilMs: number | null;
+  readonly driverID: string;
+  readonly displayName: string;
+}
+
+/** A driver of a trip; null: the key belonged to no driver then. */
+export interface TripDriver {
+  readonly driverUniqueId: string;
+  readonly driverID: string | null;
+  readonly driverDisplayName: string | null;
+}
+
+/** The users of the keys, in order: a key that was handed over on the way has two owners. */
+export const driversOf = (uses: readonly KeyUse[], owners: readonly KeyOwner[]): readonly TripDriver[] =>
+  uses.flatMap(({ id, fromMs, toMs }): readonly TripDriver[] => {
+    const own = owners
+      .filter(
+        (one) => one.keyID === id && one.fromMs <= toMs && (one.untilMs === null || one.untilMs > fromMs),
+      )
+      .toSorted((one, other) => one.fromMs - other.fromMs);
+    if (own.length === 0) return [{ driverUniqueId: id, driverID: null, driverDisplayName: null }];
+    return own.map(({ driverID, displayName }) => ({
+      driverUniqueId: id,
+      driverID,
+      driverDisplayName: displayName,
+    }));
+  });

@@ -17,7 +17,7 @@ import {
   type KnownCounters,
   startCounters,
 } from './bus-counters.ts';
-import { type DriverMark, type KnownDriver, withDriver } from './trip-drivers.ts';
+import { type DriverMark, type KeyUse, type KnownDriver, withDriver } from './trip-drivers.ts';
 import {
   endReading,
   lengthM,
@@ -81,7 +81,7 @@ interface TrackMark {
   readonly fuelLevel: number | null;
   readonly bus: KnownCounters;
   /** Who drove since it last stood, in the order of their keys; a driver who comes or leaves while it stands did not. */
-  readonly drivers: readonly string[];
+  readonly drivers: readonly KeyUse[];
 }
 
 export interface Trip {
@@ -98,8 +98,8 @@ export interface Trip {
   readonly fuelEnd: number | null;
   /** What the vehicle bus counted from its start to the stop at its end. */
   readonly bus: BusSums;
-  /** Ids of the drivers' keys, in order; empty: no key was known on the way. */
-  readonly drivers: readonly string[];
+  /** The drivers' keys, in order; empty: no key was known on the way. */
+  readonly drivers: readonly KeyUse[];
   /** It was still going on when the events ended. */
   readonly isOpen: boolean;
 }
@@ -238,7 +238,7 @@ function advance({ last, from }: Way, { place, speed, motion }: Fix, known: Know
     idleMs: ignition === null ? null : (last.idleMs ?? 0) + (isIdle ? stepMs : 0),
     fuelLevel,
     bus,
-    drivers: withDriver(last.drivers, driver),
+    drivers: withDriver(last.drivers, driver, place.timestampMs),
   };
 }
 

@@ -50,6 +50,7 @@ const forms = {
   owner: 'user',
   closed: 'time',
   closeReason: 'closeReason',
+  driver: 'user',
   askedBy: 'user',
   reason: 'reason',
   decision: 'decision',
@@ -85,6 +86,7 @@ export const columnsOf = {
   trips: [
     'start',
     'vehicle',
+    'driver',
     'end',
     'driving',
     'distance',
@@ -132,9 +134,9 @@ const summed: ReadonlySet<ColumnID> = new Set([
 ]);
 export const isSummed = (column: ColumnID): boolean => summed.has(column);
 
-const ofBus: ReadonlySet<ColumnID> = new Set(['busDistance', 'busFuel', 'busHours']);
-/** What the vehicle counts itself, on its bus. */
-export const isOfBus = (column: ColumnID): boolean => ofBus.has(column);
+const ifKnown: ReadonlySet<ColumnID> = new Set(['busDistance', 'busFuel', 'busHours', 'driver']);
+/** What only some vehicles have: counters of a bus, a reader of drivers' keys. */
+export const isIfKnown = (column: ColumnID): boolean => ifKnown.has(column);
 
 /** Columns that the plot of a report draws; without one it counts the rows. */
 export const drawnOf: Readonly<Record<ReportKind, readonly ColumnID[]>> = {

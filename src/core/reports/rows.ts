@@ -4,7 +4,7 @@ import {
   columnOfSort,
   columnsOf,
   isDownwards,
-  isOfBus,
+  isIfKnown,
   isSummed,
   type ReportKind,
   type Sort,
@@ -54,6 +54,11 @@ interface TripFigures extends BusFigures {
   readonly idleTime: number | null;
   readonly startFuelLevel: number | null;
   readonly endFuelLevel: number | null;
+  /** Absent: not asked for. */
+  readonly drivers?: readonly {
+    readonly driverUniqueId: string;
+    readonly driverDisplayName: string | null;
+  }[];
   readonly isOpen: boolean;
 }
 
@@ -125,6 +130,10 @@ export const summaryRow = (sums: SummaryFigures): ReportRow => ({
   },
 });
 
+/** Names of drivers, and the ids of keys that belonged to none. */
+const driversText = ({ drivers = [] }: TripFigures): string =>
+  drivers.map((one) => one.driverDisplayName ?? one.driverUniqueId).join(', ');
+
 export const tripRow = (trip: TripFigures): ReportRow => ({
   id: `${trip.deviceID} ${trip.startTime}`,
   deviceID: trip.deviceID,
@@ -132,6 +141,7 @@ export const tripRow = (trip: TripFigures): ReportRow => ({
   about: '',
   values: {
     start: trip.startTime,
+    driver: textOrNull(driversText(trip)),
     end: trip.endTime,
     driving: trip.drivingTime,
     distance: trip.distance,
@@ -214,10 +224,10 @@ export function sortRows(rows: readonly ReportRow[], sort: Sort, nameOf: NameOf)
     .map(({ row }) => row);
 }
 
-/** The columns of a report; those of the vehicle bus only where a vehicle has one. */
+/** The columns of a report; those that only some vehicles have where a row knows it. */
 export const shownColumns = (kind: ReportKind, rows: readonly ReportRow[]): readonly ColumnID[] =>
   columnsOf[kind].filter(
-    (column) => !isOfBus(column) || rows.some(({ values }) => typeof values[column] === 'number'),
+    (column) => !isIfKnown(column) || rows.some(({ values }) => (values[column] ?? null) !== null),
   );
 
 /** The sum of a column; null where it has none, or where a row does not know its part. */

@@ -4,6 +4,7 @@ import { alarms } from './alarms.ts';
 import type { Area } from './bench.ts';
 import { approvals, commands } from './commands.ts';
 import { deletion, devices } from './devices.ts';
+import { drivers } from './drivers.ts';
 import { enrolment } from './enrolment.ts';
 import { notifications, push } from './notifications.ts';
 import { positions } from './positions.ts';
@@ -21,6 +22,7 @@ export const areas: readonly Area[] = [
   devices,
   enrolment,
   zones,
+  drivers,
   alarms,
   notifications,
   push,

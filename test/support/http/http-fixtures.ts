@@ -5,6 +5,7 @@ import { alarmsFixture } from './fixtures/alarms.ts';
 import { commandsFixture } from './fixtures/commands.ts';
 import { coreFixture } from './fixtures/core.ts';
 import { devicesFixture } from './fixtures/devices.ts';
+import { driversFixture } from './fixtures/drivers.ts';
 import { enrolmentFixture } from './fixtures/enrolment.ts';
 import { eventsFixture } from './fixtures/events.ts';
 import { geozoneFixture } from './fixtures/geozones.ts';
@@ -44,6 +45,7 @@ const fixtures: readonly Fixture[] = [
   usersFixture,
   liveFixture,
   geozoneFixture,
+  driversFixture,
   notifyFixture,
   alarmsFixture,
   commandsFixture,

@@ -67,6 +67,7 @@ const unknowns: ReadonlySet<ColumnID> = new Set([
   'busDistance',
   'busFuel',
   'busHours',
+  'driver',
   'place',
   'speed',
 ]);

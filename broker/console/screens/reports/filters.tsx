@@ -13,6 +13,7 @@ import { GroupFilter } from '../../components/patterns/group-filter.tsx';
 import { codeText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { VehicleChoices } from '../../components/vehicle-choices.tsx';
+import { useDrivers } from '../../service/reading/drivers.ts';
 import { dateOf, endOfDate, startOfDate } from '../../state/reports/report-dates.ts';
 import { firstCode, type Period, vehiclesMost } from '../../state/reports/report-view.ts';
 import { type Range, ranges } from '../../state/vehicle/vehicle-view.ts';
@@ -166,6 +167,32 @@ function CodeField() {
   );
 }
 
+/** Shown where there are drivers, and to whom they are. */
+function DriverField() {
+  const { reports: texts, common } = useWords(reportWords);
+  const put = usePut();
+  const { driver = '' } = useSearch({ from: '/shell/reports' });
+  const { items = [] } = useDrivers();
+  if (items.length === 0) return null;
+  return (
+    <label className="row">
+      <span className="muted">{texts.columns.driver}</span>
+      <select
+        className="input"
+        value={driver}
+        onChange={({ currentTarget }) => put({ rows: undefined, driver: currentTarget.value || undefined })}
+      >
+        <option value="">{common.all}</option>
+        {items.map(({ driverID, driverDisplayName }) => (
+          <option key={driverID} value={driverID}>
+            {driverDisplayName}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 export function Filters({ chosen, among, range, period }: VehiclesProps & PeriodProps) {
   const { reports: texts, events } = useWords(reportWords, tabWords);
   const put = usePut();
@@ -192,7 +219,7 @@ export function Filters({ chosen, among, range, period }: VehiclesProps & Period
           onChoose={(one) => put({ range: one, from: undefined, to: undefined, rows: undefined })}
         />
         <Dates period={period} />
-        {kind === 'events' ? <CodeField /> : null}
+        {kind === 'events' ? <CodeField /> : kind === 'trips' ? <DriverField /> : null}
       </div>
     </div>
   );

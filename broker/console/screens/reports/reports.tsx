@@ -35,7 +35,7 @@ function useNames(): NameOf {
 function useAsked() {
   const search = useSearch({ from: '/shell/reports' });
   const inAddress = useGroupInAddress();
-  const { kind = 'summary', vehicles: named, from, to, code = firstCode, sort, rows } = search;
+  const { kind = 'summary', vehicles: named, from, to, code = firstCode, driver = '', sort, rows } = search;
   const deviceIDs = useMemo(() => parseVehicles(named) ?? [], [named]);
   // Vehicles that are named go before a group.
   const hasGroup = deviceIDs.length === 0;
@@ -50,6 +50,7 @@ function useAsked() {
     groupName: inAddress.name,
     groupError: hasGroup ? inAddress.error : null,
     code: kind === 'events' ? code : 0,
+    driver: kind === 'trips' ? driver : '',
     range: hasDates ? null : range,
     periodKey: hasDates ? `${from} ${to}` : range,
     periodAt: (nowS: number) => periodOf(range, dates, nowS),
@@ -164,10 +165,10 @@ export function ReportsScreen() {
   const { reports: texts } = words;
   const asked = useAsked();
   const search = useSearch({ from: '/shell/reports' });
-  const { kind, deviceIDs, group, code, range, periodKey, periodAt, sort } = asked;
+  const { kind, deviceIDs, group, code, driver, range, periodKey, periodAt, sort } = asked;
   const nameOf = useNames();
   const fleet = useValue(vehicles);
-  const report = useReport({ kind, deviceIDs, group, code }, periodKey, periodAt);
+  const report = useReport({ kind, deviceIDs, group, code, driver }, periodKey, periodAt);
   const files = useSaving();
   const { rows, readS, isReading, tooLongDays } = report;
   const sorted = useMemo(

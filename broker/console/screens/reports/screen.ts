@@ -19,6 +19,7 @@ const reports = address(
     range: oneOf(ranges),
     from: epoch,
     to: epoch,
+    driver: text,
     code: whole(65_536),
     sort: oneOf(sorts),
     rows: epoch,

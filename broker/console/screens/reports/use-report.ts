@@ -25,6 +25,8 @@ export interface Asked {
   /** Vehicles of a chosen group. Null: none is chosen; undefined: they are not known yet. */
   readonly group: ReadonlySet<string> | null | undefined;
   readonly period: Period;
+  /** Of trips; empty: all. */
+  readonly driver: string;
   /** Of events. */
   readonly code: number;
 }
@@ -101,7 +103,10 @@ const nextOf = (page: { readonly more?: boolean; readonly next?: string | null }
   page.more === true ? (page.next ?? null) : null;
 
 /** The rows of a report. @throws ServiceError */
-async function readReport({ kind, deviceIDs, group, period, code }: Asked, reading: Reading): Promise<Rows> {
+async function readReport(
+  { kind, deviceIDs, group, period, driver, code }: Asked,
+  reading: Reading,
+): Promise<Rows> {
   const { signal } = reading;
   const span = { startTime: String(Math.max(1, period.fromS)), endTime: String(period.toS) };
   const isWanted = ({ deviceID }: ReportRow): boolean =>
@@ -118,7 +123,8 @@ async function readReport({ kind, deviceIDs, group, period, code }: Asked, readi
     }
     case 'trips':
       return byVehicle(everyID, reading, async (deviceID) => {
-        const { trips } = await call('reportTrips', { params: { deviceID, ...span }, signal });
+        const query = driver === '' ? {} : { driverID: driver };
+        const { trips } = await call('reportTrips', { params: { deviceID, ...span }, query, signal });
         return trips.map(tripRow);
       });
     case 'stops':

@@ -59,12 +59,14 @@ interface RowProps {
   readonly hasDrivers: boolean;
 }
 
-function Drivers({ ids }: { readonly ids: readonly string[] }) {
+/** By name; by the id of the key where it belonged to no driver. */
+function Drivers({ drivers }: Pick<Trip, 'drivers'>) {
   const { common } = useWords();
-  if (ids.length === 0) return <span className="muted">{common.unknown}</span>;
-  return ids.map((id) => (
-    <bdi className="mono" key={id}>
-      {id}{' '}
+  if (drivers.length === 0) return <span className="muted">{common.unknown}</span>;
+  return drivers.map(({ driverUniqueId, driverDisplayName: name }, at) => (
+    <bdi className={name === null ? 'mono' : undefined} key={`${driverUniqueId} ${name}`}>
+      {name ?? driverUniqueId}
+      {at === drivers.length - 1 ? '' : ', '}
     </bdi>
   ));
 }
@@ -93,7 +95,7 @@ function TripRow({ deviceID, shownS, hasDrivers, trip }: RowProps & { readonly t
       <td data-label={texts.end}>{isOpen ? texts.goesOn : <Time at={endTime} />}</td>
       {hasDrivers ? (
         <td data-label={words.vehicle.driver}>
-          <Drivers ids={trip.driverUniqueIds} />
+          <Drivers drivers={trip.drivers} />
         </td>
       ) : null}
       <td className="num" data-label={texts.duration}>
@@ -173,7 +175,7 @@ function StopRow({ stop, hasDrivers }: Pick<RowProps, 'hasDrivers'> & { readonly
 
 function ItemTable({ items, ...of }: Omit<RowProps, 'hasDrivers'> & { readonly items: readonly Item[] }) {
   const { trips: texts, shares, vehicle } = useWords(tabWords, shareWords);
-  const hasDrivers = items.some((item) => item.kind === 'trip' && item.trip.driverUniqueIds.length > 0);
+  const hasDrivers = items.some((item) => item.kind === 'trip' && item.trip.drivers.length > 0);
   const row = { ...of, hasDrivers };
   const numbers = [texts.duration, texts.distance, texts.speeds, texts.idle, texts.fuel];
   return (
