@@ -14,6 +14,7 @@ import { reports } from './features/reports/feature.ts';
 import { requests } from './features/requests/feature.ts';
 import { routes } from './features/routes/feature.ts';
 import { shares } from './features/shares/feature.ts';
+import { trackers } from './features/trackers/feature.ts';
 import { ways } from './features/ways/feature.ts';
 
 const features = [
@@ -30,6 +31,7 @@ const features = [
   messages,
   routes,
   shares,
+  trackers,
   ways,
 ] as const;
 

@@ -9,6 +9,7 @@ import { notifications, push } from './notifications.ts';
 import { positions } from './positions.ts';
 import { reports } from './reports.ts';
 import { sessions } from './sessions.ts';
+import { trackers } from './trackers.ts';
 import { unavailable } from './unavailable.ts';
 import { users } from './users.ts';
 import { zones } from './zones.ts';
@@ -26,6 +27,7 @@ export const areas: readonly Area[] = [
   push,
   reports,
   positions,
+  trackers,
   commands,
   approvals,
   // Last: it deletes the devices of the others.

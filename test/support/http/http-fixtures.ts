@@ -14,6 +14,7 @@ import { releasesFixture } from './fixtures/releases.ts';
 import { reportsFixture } from './fixtures/reports.ts';
 import { requestsFixture } from './fixtures/requests.ts';
 import { sharesFixture } from './fixtures/shares.ts';
+import { trackersFixture } from './fixtures/trackers.ts';
 import { usersFixture } from './fixtures/users.ts';
 import type { startHttpService } from './http-service.ts';
 
@@ -51,6 +52,7 @@ const fixtures: readonly Fixture[] = [
   sharesFixture,
   releasesFixture,
   reportsFixture,
+  trackersFixture,
 ];
 
 /** Makes both tenants with everything that the examples name. */
