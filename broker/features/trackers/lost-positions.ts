@@ -17,6 +17,8 @@ const limits = {
   overlapMs: 10 * 60_000,
   /** The first one of a process goes back further: while it was down, trackers may have sent what they had kept. */
   deepMs: 6 * 3_600_000,
+  /** What the server received this long before the last look was taken in then, if its clock is right by as much. */
+  skewMs: 2 * 60_000,
   /** Nothing older is fetched. */
   oldestMs: 7 * 86_400_000,
   /** Time asked for in one request. */
@@ -40,9 +42,11 @@ interface Window {
 
 /** @returns the number of new events. */
 async function takeIn(kernel: Kernel, tracker: TrackerRow, positions: readonly unknown[]): Promise<number> {
+  const sinceMs = tracker.fetchedMs - limits.skewMs;
+  const fresh = positions.filter((one) => (secondOf(membersOf(one)['serverTime']) ?? sinceMs) >= sinceMs);
   let stored = 0;
-  for (let at = 0; at < positions.length; at += limits.atOnce) {
-    const records = positions.slice(at, at + limits.atOnce).flatMap((one) => recordOfPosition(one) ?? []);
+  for (let at = 0; at < fresh.length; at += limits.atOnce) {
+    const records = fresh.slice(at, at + limits.atOnce).flatMap((one) => recordOfPosition(one) ?? []);
     const taken = await Promise.all(
       records.map((record) => submitEvents(kernel, tracker, { ...record, isContact: false })),
     );
