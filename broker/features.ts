@@ -15,6 +15,7 @@ import { reports } from './features/reports/feature.ts';
 import { requests } from './features/requests/feature.ts';
 import { routes } from './features/routes/feature.ts';
 import { shares } from './features/shares/feature.ts';
+import { trackers } from './features/trackers/feature.ts';
 import { ways } from './features/ways/feature.ts';
 
 const features = [
@@ -32,6 +33,7 @@ const features = [
   messages,
   routes,
   shares,
+  trackers,
   ways,
 ] as const;
 

@@ -21,6 +21,7 @@ import type { IdentityProvider } from './ports/identity-provider.ts';
 import type { MapFolder } from './ports/map-folder.ts';
 import type { MapStyle } from './ports/map-style.ts';
 import type { PracticeWorld } from './ports/practice-world.ts';
+import type { TraccarServer } from './ports/traccar-server.ts';
 import { createExportLimit, createPageLimit, createTakeTurn } from './scheduling/per-account-limits.ts';
 import { createSpareTime, inSpareTime } from './scheduling/spare-time.ts';
 import type { UserKey } from './store/accounts/accounts.ts';
@@ -48,6 +49,8 @@ export interface ServicesOptions {
   readonly maps?: MapFolder | null | undefined;
   /** A map of another host; null or absent: there is none. */
   readonly mapStyle?: MapStyle | null | undefined;
+  /** The server of other trackers; null or absent: there is none. */
+  readonly traccar?: TraccarServer | null | undefined;
   /** The world of a practice fleet; null or absent: there is none. */
   readonly practice?: PracticeWorld | null | undefined;
   /** Most bytes of JSON held of the fleets that lists are answered from. */
@@ -137,6 +140,7 @@ export function createServices({
   maps,
   mapStyle,
   practice,
+  traccar,
   verifier,
 }: ServicesOptions): Services {
   const { onCommit } = broker.db;
@@ -173,6 +177,7 @@ export function createServices({
     maps: maps ?? noMaps,
     mapStyle: mapStyle ?? null,
     practice: practice ?? null,
+    traccar: traccar ?? null,
     takeTurn: createTakeTurn(broker.clock),
     wakeDelivery: () => notices.wake(),
     lagMs,

@@ -11,6 +11,7 @@ import { loadAdminTokenHash } from '../adapters/keys/admin-token-file.ts';
 import { readSecretLine } from '../adapters/keys/secret-file.ts';
 import { loadSigningKey } from '../adapters/keys/signing-key-file.ts';
 import { type ListenAddress, listenOn } from '../adapters/listen.ts';
+import { openTraccarServer } from '../adapters/traccar-server.ts';
 import type { BrokerConfig } from '../config/broker-config.ts';
 import { notesOf } from '../config/listener-config.ts';
 import { readClusterIngress } from './cluster.ts';
@@ -119,6 +120,7 @@ function laterChecks(config: BrokerConfig): readonly Check[] {
         () =>
           file === undefined || loadAdminTokenHash(setting, file),
     ),
+    () => openTraccarServer(config.traccar),
     () => passwordFile === '' || readSecretLine('notify.smtp.passwordFile', passwordFile),
     () => checkKey('signingKeyFile', config.signingKeyFile, loadSigningKey),
     () => checkKey('vapidKeyFile', config.vapidKeyFile, loadVapidKey),

@@ -18,6 +18,7 @@ import { createMqttServer } from '../adapters/mqtt/aedes.ts';
 import { createPasswords } from '../adapters/passwords.ts';
 import { openPracticeWorld } from '../adapters/practice-channel.ts';
 import { sqliteDiskSizes } from '../adapters/storage/disk-sizes.ts';
+import { openTraccarServer } from '../adapters/traccar-server.ts';
 import { createOperatorCheck } from '../api/operator/admin-caller.ts';
 import { adminIntroduction, adminOperations } from '../api/operator/admin-operations.ts';
 import { type Broker, createBroker } from '../broker.ts';
@@ -302,6 +303,7 @@ async function open(config: BrokerConfig, flags: Flags): Promise<Running> {
   const tls = openTls(config, { clock, log });
   warnOfPlain(config, log);
   const practice = openPracticeWorld(config.practice.account, clock);
+  const traccar = openTraccarServer(config.traccar);
   const cluster = readClusterIngress(config);
   const identityProvider = await openProvider(config, { clock, log });
   const files = await openStaticFiles(config);
@@ -346,6 +348,7 @@ async function open(config: BrokerConfig, flags: Flags): Promise<Running> {
       enrolment: openEnrolment(config, tls, { publicKey: key.publicKey, mqttPort: broker.mqttPort }),
       ...files,
       practice,
+      traccar,
     });
     const http = await openHttp(config, services, { readiness, tls, meter, files });
     const httpPort = await http.listen({ host: config.http.host, port: config.http.port });

@@ -56,6 +56,18 @@ function textFault(request: CommandRequest): AppError | null {
   return null;
 }
 
+/** @throws AppError `unsupported` for a tracker of another maker. */
+export function needOwnUnit({ deviceID, isForeign }: Pick<DeviceRow, 'deviceID' | 'isForeign'>): void {
+  if (!isForeign) return;
+  throw new AppError(
+    'unsupported',
+    `${deviceID} is a tracker of another maker: it takes no command and no secret`,
+    {
+      hint: 'Only a unit of Fleetward proves that its vehicle stands. To cut this vehicle fit one, as a device of its own.',
+    },
+  );
+}
+
 /**
  * Device for which the request may be recorded.
  * @throws AppError `not_found`, `unsupported`, `invalid_content`.
@@ -66,6 +78,7 @@ export async function deviceFor(db: Database, request: CommandRequest): Promise<
   lifeMs(request);
   const device = await findDevice(db, request);
   if (device === null) throw new AppError('not_found', `There is no device ${request.deviceID}`);
+  needOwnUnit(device);
   if (device.helloMs > 0 && !device.features.includes(request.feature)) {
     throw new AppError('unsupported', `The device has no ${request.feature}`, {
       hint: 'Fit the relay and name it in the configuration of the agent, which then reports it to the broker on connect.',

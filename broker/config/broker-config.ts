@@ -13,6 +13,7 @@ import { checkMetrics, metricsSchema } from './metrics-config.ts';
 import { checkNotify, notifySchema } from './notify-config.ts';
 import { checkOidc, oidcSchema } from './oidc-config.ts';
 import { checkPractice, practiceSchema } from './practice-config.ts';
+import { checkTraccar, traccarSchema } from './traccar-config.ts';
 
 export const brokerSchema = Type.Object({
   ...listenerSchemas,
@@ -63,6 +64,7 @@ export const brokerSchema = Type.Object({
   oidc: oidcSchema,
   enrolment: enrolmentSchema,
   practice: practiceSchema,
+  traccar: traccarSchema,
   vapidKeyFile: Type.Optional(
     Type.String({
       minLength: 1,
@@ -102,6 +104,7 @@ export function loadBrokerConfig(sources: BrokerConfigSources): Config<BrokerCon
   checkEnrolment(value.enrolment);
   checkCluster(value, isLoopback);
   checkPractice(value);
+  checkTraccar(value.traccar);
   checkIngest(value.ingest);
   const signingKeyFile = value.signingKeyFile ?? `${keyFilePrefix(value.database)}.signing-key.pem`;
   const vapidKeyFile = value.vapidKeyFile ?? `${keyFilePrefix(value.database)}.vapid-key.pem`;

@@ -10,6 +10,8 @@ export interface DecodedPayload {
   readonly boot: string | null;
   /** True: the sender makes the boot at random at each start, so a number is never used twice and alone identifies a repeat. */
   readonly isRandomBoot?: boolean;
+  /** Of bare events that another server sent, see `Forwarded`. */
+  readonly key?: string | undefined;
   readonly events: readonly FleetEvent[];
   readonly ranges: readonly Range[];
   /** State that all of its events produce. */

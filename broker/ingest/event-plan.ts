@@ -97,7 +97,7 @@ function newEventsOf(works: readonly DecodedPayload[], decided: readonly Decided
   const bare: NewEvent[] = [];
   const bareOf: number[] = [];
   const seen = new Set<string>();
-  for (const [at, { deviceNo, boot, receivedMs }] of works.entries()) {
+  for (const [at, { deviceNo, boot, key: given, receivedMs }] of works.entries()) {
     const one = decided[at] ?? null;
     if (one === null) continue;
     const { accountNo, fresh, reused } = one;
@@ -107,7 +107,7 @@ function newEventsOf(works: readonly DecodedPayload[], decided: readonly Decided
         numbered.push({ accountNo, deviceNo, boot: run, seq: event.seq, receivedMs, event });
         continue;
       }
-      const key = bareKey(event, receivedMs);
+      const key = bareKey(event, receivedMs, given);
       const name = `${deviceNo}${key.boot}/${key.seq}`;
       if (seen.has(name)) continue;
       seen.add(name);

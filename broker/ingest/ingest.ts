@@ -7,7 +7,7 @@ import type { GroupCommit } from '../scheduling/group-commit.ts';
 import { createEventPlanner } from './event-plan.ts';
 import { type IngestCounts, OpenPayloads, type Outcome } from './open-payloads.ts';
 import { quarantine, type Unreadable } from './payload-quarantine.ts';
-import { type PipelineDeps, storePayload } from './pipeline.ts';
+import { type Forwarded, type PipelineDeps, storePayload } from './pipeline.ts';
 
 export interface IngestOptions {
   readonly db: Database;
@@ -29,7 +29,12 @@ export interface Ingest {
    * The same as a promise.
    * @param also for a record that a user created, which does not update the heartbeat: statements of the same batch, such as its audit entry.
    */
-  submit(device: DeviceRef, payload: Uint8Array, also?: readonly Statement[]): Promise<Outcome>;
+  submit(
+    device: DeviceRef,
+    payload: Uint8Array,
+    also?: readonly Statement[],
+    forwarded?: Forwarded,
+  ): Promise<Outcome>;
   /** Stores an unreadable payload of another topic. */
   quarantine(device: DeviceRef, unreadable: Unreadable): Promise<Outcome>;
   counts(): IngestCounts;
@@ -45,8 +50,10 @@ export function createIngest(options: IngestOptions): Ingest {
   const deps: PipelineDeps = { ...options, open, planner: createEventPlanner(options.db) };
   return {
     take: (device, payload, completion) => storePayload(deps, { device, payload, also: nothing }, completion),
-    submit: (device, payload, also = nothing) =>
-      new Promise((done, fail) => void storePayload(deps, { device, payload, also }, { done, fail })),
+    submit: (device, payload, also = nothing, forwarded) =>
+      new Promise(
+        (done, fail) => void storePayload(deps, { device, payload, also, forwarded }, { done, fail }),
+      ),
     quarantine: (device, unreadable) =>
       new Promise((done, fail) => {
         const completion: Completion<Outcome> = { done, fail };

@@ -23,11 +23,20 @@ export interface PipelineDeps extends QuarantineDeps {
   readonly onCommitted: (committed: Committed) => void;
 }
 
+/** A bare event that another server sent. */
+export interface Forwarded {
+  /** 16 hexadecimal digits: of two events of one device, time and status code with the same key the second is a repeat. */
+  readonly key: string;
+  /** False: it was fetched later, and is no sign of life. */
+  readonly isContact: boolean;
+}
+
 export interface Submitted {
   readonly device: DeviceRef;
   readonly payload: Uint8Array;
   /** Statements of the same batch, for a record that a person made. */
   readonly also: readonly Statement[];
+  readonly forwarded?: Forwarded | undefined;
 }
 
 /** Runs all steps; completes in order of arrival, once the events are durable. @returns the number of events in it. */
@@ -107,7 +116,7 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
     this.#completion = given.completion;
     this.receivedMs = Math.round(deps.clock.utcMs());
     const [first] = events;
-    const bare = boot === null && first !== undefined ? bareKey(first, this.receivedMs) : null;
+    const bare = boot === null && first !== undefined ? bareKey(first, this.receivedMs, this.key) : null;
     this.boot = boot;
     this.isRandomBoot = boot !== null && isRandomBoot(given.submitted.payload, boot);
     this.events = bare === null ? events : events.map((event) => ({ ...event, seq: bare.seq }));
@@ -138,8 +147,13 @@ class AcceptedPayload implements DecodedPayload, Completion<EventOutcome> {
     return this.#submitted.device.deviceNo;
   }
 
+  get key(): string | undefined {
+    return this.#submitted.forwarded?.key;
+  }
+
   get lastContactMs(): number {
-    return this.#submitted.also.length > 0 ? 0 : this.receivedMs;
+    const { also, forwarded } = this.#submitted;
+    return also.length > 0 || forwarded?.isContact === false ? 0 : this.receivedMs;
   }
 
   get also(): readonly Statement[] {

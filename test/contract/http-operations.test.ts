@@ -194,20 +194,23 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))(
       }
     });
 
-    it('must not hold unknown members: 422 with a pointer, whatever they are called', async () => {
-      for (const name of ['nonsense', 'DEVICEID', 'constructor', 'a/b~c']) {
-        const { errors } = expectError(
-          await send({ ...(bodyOf(operation) as object), [name]: 1 }),
-          422,
-          'invalid_content',
-        );
-        expect(errors.map(({ pointer }) => pointer)).toEqual([
-          `/${name.replace('~', '~0').replace('/', '~1')}`,
-        ]);
-      }
-      const text = JSON.stringify(bodyOf(operation)).replace('{', '{"__proto__":{"deviceID":"x"},');
-      expect(expectError(await send(text), 422, 'invalid_content').errors[0]?.pointer).toBe('/__proto__');
-    });
+    it.skipIf(operation.isIntake)(
+      'must not hold unknown members: 422 with a pointer, whatever they are called',
+      async () => {
+        for (const name of ['nonsense', 'DEVICEID', 'constructor', 'a/b~c']) {
+          const { errors } = expectError(
+            await send({ ...(bodyOf(operation) as object), [name]: 1 }),
+            422,
+            'invalid_content',
+          );
+          expect(errors.map(({ pointer }) => pointer)).toEqual([
+            `/${name.replace('~', '~0').replace('/', '~1')}`,
+          ]);
+        }
+        const text = JSON.stringify(bodyOf(operation)).replace('{', '{"__proto__":{"deviceID":"x"},');
+        expect(expectError(await send(text), 422, 'invalid_content').errors[0]?.pointer).toBe('/__proto__');
+      },
+    );
 
     it('may stand under data, as an object or an array of one', async () => {
       for (const wrap of [(body: unknown) => body, (body: unknown) => [body]]) {

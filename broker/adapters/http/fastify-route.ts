@@ -111,7 +111,8 @@ export async function identify(
 
 /** Authenticates the caller and checks its rate. */
 async function admit(host: RouteHost, operation: Operation, { request, reply }: Exchange): Promise<void> {
-  const lane = operation.isOrder === true ? host.admission.orders : host.admission;
+  const { orders, intake } = host.admission;
+  const lane = operation.isOrder === true ? orders : operation.isIntake === true ? intake : host.admission;
   const { tokenHash } = await identify(host, lane, request);
   try {
     lane.admit(tokenHash);

@@ -72,8 +72,8 @@ const createToken = operation({
   description: `Gives an API token of the calling user, shown once. It is sent like the token of a login. It is valid until
 \`expires\` (epoch seconds; at most 366 days ahead, 90 days when absent) whether it is used or not, and acts with the role,
 the groups and the account that its user has at the moment of each call, and only within its own \`scopes\`: \`read\` shows,
-\`write\` changes what is recorded, \`command\` orders and asks vehicles (restores too), \`admin\` manages users, rules and the
-account. Without \`scopes\` it may \`read\`. \`devices\` and \`groups\` limit it further: it then sees these devices only, of those
+\`write\` changes what is recorded, \`command\` orders and asks vehicles (restores too), \`track\` sends positions of other makers' trackers and nothing else,
+\`admin\` manages users, rules and the account. Without \`scopes\` it may \`read\`. \`devices\` and \`groups\` limit it further: it then sees these devices only, of those
 that its user sees, and reaches nothing that concerns the whole account, like geozones. What no scope covers (passwords,
 tokens, sessions) needs a login. A call beyond the scopes answers 422 \`forbidden\`. It ends earlier when its user is suspended or
 deleted, when its password is changed, or by \`revokeToken\`; suspending the account refuses it.

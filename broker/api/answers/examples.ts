@@ -93,6 +93,7 @@ export const exampleDevice: DeviceView = {
   fuelLevelAverage: '0.62',
   fuelLevels: ['0.62'],
   authorities: { read: true, update: true, command: true },
+  isForeign: false,
   features: {
     cargoaccess: { displayText: 'Cargo Access', states: { 0: 'Disallowed', 1: 'Allowed' } },
     enginecutoff: { displayText: 'Engine Cutoff', states: { 0: 'Disabled', 1: 'Enabled' } },

@@ -34,7 +34,12 @@ export interface AdmissionLane {
 export interface Admission extends AdmissionLane {
   /** Commands to vehicles: other requests beyond their limit never block the restore of an engine. */
   readonly orders: AdmissionLane;
+  /** Records that another server forwards. */
+  readonly intake: AdmissionLane;
 }
+
+/** A token may forward so many times more records than it may ask: 600 a second by default, which 6,000 trackers send every 10 s. */
+const intakeFactor = 20;
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
@@ -114,9 +119,17 @@ function createLane(
 /** @param rates most requests of each kind and lane; bounded in memory whatever comes. */
 export function createAdmission(rates: RequestRates, ports: AdmissionPorts): Admission {
   const [tokens, orderTokens] = [createRates(rates.token), createRates(rates.token)];
-  const knows = (tokenHash: string): boolean => tokens.knows(tokenHash) || orderTokens.knows(tokenHash);
+  const { burst, perS } = rates.token;
+  const intake = { burst: burst * intakeFactor, perS: perS * intakeFactor };
+  const intakeTokens = createRates(intake);
+  const knows = (tokenHash: string): boolean =>
+    [tokens, orderTokens, intakeTokens].some((one) => one.knows(tokenHash));
   return {
     ...createLane({ name: 'token', rates, tokens, knows }, ports),
     orders: createLane({ name: 'orders', rates, tokens: orderTokens, knows }, ports),
+    intake: createLane(
+      { name: 'intake', rates: { ...rates, token: intake }, tokens: intakeTokens, knows },
+      ports,
+    ),
   };
 }

@@ -23,6 +23,7 @@ import type { IdentityProvider } from '../../ports/identity-provider.ts';
 import type { MapFolder } from '../../ports/map-folder.ts';
 import type { MapStyle } from '../../ports/map-style.ts';
 import type { PracticeWorld } from '../../ports/practice-world.ts';
+import type { TraccarServer } from '../../ports/traccar-server.ts';
 import type { ExportLimit, PageLimit, TakeTurn } from '../../scheduling/per-account-limits.ts';
 import type { UserKey } from '../../store/accounts/accounts.ts';
 import type { KeptPage } from '../../store/events/event-pages.ts';
@@ -48,7 +49,7 @@ export interface ApiServices {
   readonly requests: Pick<DeviceRequests, 'ask'>;
   /** Hosts that firmware may lie at. */
   readonly firmwareHosts: readonly string[];
-  readonly ingest: Pick<Ingest, 'submit'>;
+  readonly ingest: Pick<Ingest, 'submit' | 'quarantine'>;
   isOnline(accountID: string, deviceID: string): Promise<boolean>;
   /** Ends the device's MQTT connection, if it has one. */
   kick(device: { readonly accountID: string; readonly deviceID: string }, reason: string): void;
@@ -64,6 +65,8 @@ export interface ApiServices {
   readonly maps: Pick<MapFolder, 'list'>;
   /** A map of another host that the console may show; null: none. */
   readonly mapStyle: MapStyle | null;
+  /** The server of an account's other trackers, to fetch what it could not forward; null: none. */
+  readonly traccar: TraccarServer | null;
   /** The world of a practice fleet; null at every service but that of a demonstration. */
   readonly practice: PracticeWorld | null;
   readonly takeTurn: TakeTurn;
@@ -170,6 +173,11 @@ interface Identification {
    * what else a token or an address is used for never holds them up.
    */
   readonly isOrder?: boolean;
+  /**
+   * True: a program of others sends one call for each record. Such calls have a rate of their own, see `intakeFactor`, and their bodies
+   * may have members that no version knew when this was written.
+   */
+  readonly isIntake?: boolean;
   /** True: the answer carries an ETag, and `If-None-Match` may be answered with 304. */
   readonly isConditional?: boolean;
   /** True: `If-Match` is understood: with another ETag than that of the present content nothing is changed (422 `conflict`). */

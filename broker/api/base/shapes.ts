@@ -224,6 +224,9 @@ export const device = Type.Object({
   authorities: Type.Record(Type.String(), Type.Boolean(), {
     description: 'What the caller may do with this device: `read`, `update`, `command`',
   }),
+  isForeign: Type.Boolean({
+    description: 'Whether it is a tracker of another maker, which takes no command: it can never be cut',
+  }),
   features: Type.Record(Type.String(), featureDefinition, { description: 'Feature key -> definition' }),
   sensors: sensorMap,
   state: stateMap,

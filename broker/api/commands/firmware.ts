@@ -2,6 +2,7 @@
 // accepts only hosts that the operator of the service has listed.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
+import { needOwnUnit } from '../../commands/command-request.ts';
 import { refusalOf } from '../../core/commands/command-caps.ts';
 import { firmwareContent, shownUrl } from '../../core/commands/firmware-file.ts';
 import { isPlainUrl } from '../../core/notifications/delivery-targets.ts';
@@ -99,7 +100,7 @@ same job of the same user within 10 seconds is one job. Jobs count as commands (
     { additionalProperties: false },
   ),
   result: commandAnswer,
-  errors: ['not_found', 'invalid_content', 'throttled'],
+  errors: ['not_found', 'invalid_content', 'throttled', 'unsupported'],
   effects: true,
   examples: {
     body: {
@@ -113,6 +114,7 @@ same job of the same user within 10 seconds is one job. Jobs count as commands (
   async run({ body, caller, source }, services) {
     const { deviceID, version, url, sha256, ttl = defaultTtlS } = body;
     const device = await needDevice(services, caller, deviceID);
+    needOwnUnit(device);
     needAllowed(url, services.firmwareHosts);
     const asker = { accountID: caller.accountID, userID: caller.userID, atMs: services.clock.utcMs() };
     const content = firmwareContent({ version, url, sha256 });

@@ -2,6 +2,7 @@
 // vehicle that is cut off, or has an unfinished command, is never deleted.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
+import { needOwnUnit } from '../../commands/command-request.ts';
 import { isDataFault } from '../../core/store-faults.ts';
 import { revokeAllCertificates } from '../../store/devices/certificates.ts';
 import { deleteDevice, deletionBlockerOf } from '../../store/devices/device-deletion.ts';
@@ -78,7 +79,7 @@ An \`Idempotency-Key\` means nothing here: a repeated call issues a further secr
     secret: Type.String({ description: 'MQTT password; cannot be read again' }),
     ...envelope,
   }),
-  errors: ['not_found'],
+  errors: ['not_found', 'unsupported'],
   effects: true,
   answerIsSecret: true,
   examples: {
@@ -91,7 +92,7 @@ An \`Idempotency-Key\` means nothing here: a repeated call issues a further secr
   },
   async run({ body, caller, source }, services) {
     const key = { accountID: caller.accountID, deviceID: body.deviceID };
-    await needDevice(services, caller, body.deviceID);
+    needOwnUnit(await needDevice(services, caller, body.deviceID));
     const secret = makeSecret(services.entropy);
     const atMs = Math.round(services.clock.utcMs());
     const audited = { action: 'device.issuesecret', object: body.deviceID, onlyIf: isThere(key) };

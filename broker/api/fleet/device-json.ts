@@ -10,7 +10,7 @@ export function deviceJson(details: DeviceDetails): Buffer {
 
 const withRights = (device: DeviceView, mayUpdate: boolean): DeviceView => ({
   ...device,
-  authorities: { read: true, update: mayUpdate, command: mayUpdate },
+  authorities: { read: true, update: mayUpdate, command: mayUpdate && !device.isForeign },
   hasUpdateDevicePrivileges: mayUpdate,
 });
 

@@ -104,6 +104,7 @@ export const routes = {
   getQuarantined: 'GET /device/quarantine/{quarantineID}/authorization',
   dropQuarantined: 'POST /device/dropquarantine/authorization',
   retryQuarantined: 'POST /device/retryquarantine/authorization',
+  getTracker: 'GET /tracker/gettracker/{deviceID}/authorization',
   issueDeviceSecret: 'POST /device/issuesecret/authorization',
   createEnrolmentCode: 'POST /device/createenrolmentcode/authorization',
   getEnrolmentCodes: 'GET /device/enrolmentcodes/authorization',

@@ -19,7 +19,7 @@ export const mayAddDevices = (user: Sight): boolean => user.roleID !== 'viewer' 
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-export const tokenScopes = ['read', 'write', 'command', 'admin'] as const;
+export const tokenScopes = ['read', 'write', 'command', 'track', 'admin'] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 
 /** As the service wants them. */

@@ -94,9 +94,9 @@ export function decideSession(times: SessionTimes, nowS: number): 'live' | 'touc
 
 /**
  * What an API token may be used for, beside what its user's role allows: `read` shows, `write` changes what is recorded,
- * `command` orders and asks vehicles, `admin` manages users, rules and the account.
+ * `command` orders and asks vehicles, `track` sends positions of other makers' trackers, `admin` manages users, rules and the account.
  */
-export const tokenScopes = ['read', 'write', 'command', 'admin'] as const;
+export const tokenScopes = ['read', 'write', 'command', 'track', 'admin'] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 
 /** The scopes in a stored text; names that are not known give nothing. */

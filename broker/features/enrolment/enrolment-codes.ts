@@ -9,6 +9,7 @@ import { type ApiServices, operation, type Pages } from '../../api/base/operatio
 import { allPages } from '../../api/base/paging.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { needDevice } from '../../api/base/visible-device.ts';
+import { needOwnUnit } from '../../commands/command-request.ts';
 import { codeHoursMost } from '../../config/enrolment-config.ts';
 import { makeEnrolmentCode } from '../../devices/enrolment.ts';
 import {
@@ -59,7 +60,7 @@ and in the audit log. An \`Idempotency-Key\` means nothing here.`,
     isOnline: Type.Boolean({ description: 'Whether a unit of the device is connected now' }),
     warning: Type.Union([Type.String(), Type.Null()], { description: 'What using it would break; or null' }),
   }),
-  errors: ['not_found'],
+  errors: ['not_found', 'unsupported'],
   effects: true,
   answerIsSecret: true,
   examples: {
@@ -75,7 +76,7 @@ and in the audit log. An \`Idempotency-Key\` means nothing here.`,
   },
   async run({ body, caller, source }, services) {
     const { deviceID, hours = services.enrolment.codeHours } = body;
-    await needDevice(services, caller, deviceID);
+    needOwnUnit(await needDevice(services, caller, deviceID));
     const key = { accountID: caller.accountID, deviceID };
     const ports = { ...services, crypto: services.enrolment.crypto };
     const made = await makeEnrolmentCode(ports, { key, hours, actor: caller.userID, source });

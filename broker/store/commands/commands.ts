@@ -206,7 +206,7 @@ export function isRecorded(commandID: string): Statement {
 
 /**
  * Records a command and replaces the unfinished one of the same feature, unless it is a repeat or not permitted: then
- * neither is changed. One batch.
+ * neither is changed. For a tracker of another maker none is ever recorded. One batch.
  */
 export function supersedeAndInsert(command: NewCommand, isPermitted: Statement): readonly Statement[] {
   const { approval } = command;
@@ -221,7 +221,7 @@ export function supersedeAndInsert(command: NewCommand, isPermitted: Statement):
         ${command.issuer}, ${command.issuedMs}, ${command.expiresMs}, ${command.askedUs ?? 0}, 'requested', 0, ${command.issuedMs},
         ${command.content ?? null}, ${approval?.approvalID ?? null}, ${approval?.approver ?? null},
         ${command.isCounted === false ? 0 : 1}
-      FROM devices WHERE device_no = ${command.deviceNo} AND NOT ${isRepeat(command)} AND ${isPermitted}`),
+      FROM devices WHERE device_no = ${command.deviceNo} AND is_foreign = 0 AND NOT ${isRepeat(command)} AND ${isPermitted}`),
   ];
 }
 

@@ -28,10 +28,11 @@ const selectCredential = (nowS: number): Statement => sql`SELECT d.device_no, d.
       WHERE k.account_id = d.account_id AND k.device_id = d.device_id), 0) AS certificate_changes
   FROM devices d JOIN accounts a ON a.account_id = d.account_id`;
 
-/** The credential of a device, or null. */
+/** The credential of a device, or null; a tracker of another maker has none, whatever secret was issued for it. */
 export function findCredential(db: Database, key: DeviceKey, nowS: number): Promise<DeviceCredential | null> {
   return credentials.first(db)(
-    sql`${selectCredential(nowS)} WHERE d.account_id = ${key.accountID} AND d.device_id = ${key.deviceID}`,
+    sql`${selectCredential(nowS)} WHERE d.account_id = ${key.accountID} AND d.device_id = ${key.deviceID}
+      AND d.is_foreign = 0`,
   );
 }
 

@@ -120,15 +120,15 @@ export type DeviceFields = Edits<typeof devices>;
  */
 export function insertDevice(
   key: DeviceKey,
-  options: { readonly createdS: number; readonly fields?: DeviceFields },
+  options: { readonly createdS: number; readonly fields?: DeviceFields; readonly isForeign?: boolean },
 ): readonly Statement[] {
-  const { createdS, fields = {} } = options;
+  const { createdS, fields = {}, isForeign = false } = options;
   const insert = sql`
     INSERT INTO devices (account_no, account_id, device_id, unique_id, sms, type, description, display_name, driver,
-      notify_email, created_s)
+      notify_email, created_s, is_foreign)
     SELECT account_no, account_id, ${key.deviceID}, ${fields.uniqueID ?? ''}, ${fields.sms ?? ''},
       ${fields.type ?? ''}, ${fields.description ?? ''}, ${fields.displayName ?? ''}, ${fields.driver ?? ''},
-      ${fields.notifyEmail ?? ''}, ${createdS}
+      ${fields.notifyEmail ?? ''}, ${createdS}, ${isForeign ? 1 : 0}
     FROM accounts WHERE account_id = ${key.accountID} AND ${isBelowLimit(key.accountID)}
     ON CONFLICT (account_id, device_id) DO NOTHING`;
   return [insert, ...defaultStates.map((name) => insertState(key, name))];

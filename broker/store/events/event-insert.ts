@@ -19,13 +19,15 @@ export const contentHash = (event: FleetEvent): string =>
 /**
  * Key of an event without boot and seq: only the same content is a repeat.
  * @param receivedMs stands for a time that is not known: such an event is never taken for a repeat.
+ * @param hash in place of that of the content, for an event that arrives in several spellings.
  */
 export function bareKey(
   event: FleetEvent,
   receivedMs: number,
+  hash = contentHash(event),
 ): { readonly boot: string; readonly seq: number } {
   // '@' is not allowed in ids, so no device can use such a boot.
-  return { boot: `@${event.timestamp ?? receivedMs}-${contentHash(event)}`, seq: event.statusCode };
+  return { boot: `@${event.timestamp ?? receivedMs}-${hash}`, seq: event.statusCode };
 }
 
 /** An event with its key in the store. */

@@ -13,6 +13,7 @@ const witnessesOf = (row: Row, name: string) => witnessesFrom(jsonObjectOrNull(r
 // `presence_ms`, `presence_cause`: since when `is_online` is what it is, and why; `agent_since_ms`: since when it runs `agent_version`;
 // `linked_ms`: the newer of the two. `usual_silence_ms`: longest usual time between two messages, see `src/core/presence.ts`.
 // `boot` .. `time_quality`: as the device said in its last hello.
+// `is_foreign`: 1 for a tracker of another maker, from its creation on for ever: it takes no command, and no unit connects as it.
 // `has_absence`: 1 while `absences` has rows of it, so that the trigger of its return runs for these devices only.
 // `clone_ms`: when rules were last notified that two units seem to have its identity; 0: never. `unreadable_ms`: the same of what it
 // sent and cannot be read.
@@ -38,6 +39,8 @@ export const devices = table(
     equipmentTypeID: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown'),
     equipmentTypeDesc: column("TEXT NOT NULL DEFAULT ''", 'edited', 'shown'),
     createdS: 'BIGINT NOT NULL',
+    /** A tracker of another maker, whose records another server sends: it has no relay of ours and logs in nowhere. */
+    isForeign: column('INTEGER NOT NULL DEFAULT 0', flagOf),
     /** SHA-256 of the MQTT secret in hexadecimal; null when none was issued. Never leaves the service. */
     secretHash: 'TEXT',
     secretIssuedS: 'BIGINT',

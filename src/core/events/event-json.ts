@@ -47,7 +47,7 @@ const dateForm =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:[Zz]|([+-])(\d\d):?(\d\d))$/;
 
 /** UTC ms of a date as text; null: no date. */
-function dateMs(text: string): number | null {
+export function dateMs(text: string): number | null {
   const parts = dateForm.exec(text.trim());
   if (parts === null) return null;
   const at = (place: number): number => Number(parts[place] ?? 0);

@@ -10,6 +10,7 @@ import { notifications, push } from './notifications.ts';
 import { positions } from './positions.ts';
 import { reports } from './reports.ts';
 import { sessions } from './sessions.ts';
+import { trackers } from './trackers.ts';
 import { unavailable } from './unavailable.ts';
 import { users } from './users.ts';
 import { zones } from './zones.ts';
@@ -28,6 +29,7 @@ export const areas: readonly Area[] = [
   push,
   reports,
   positions,
+  trackers,
   commands,
   approvals,
   // Last: it deletes the devices of the others.

@@ -15,6 +15,7 @@ import { releasesFixture } from './fixtures/releases.ts';
 import { reportsFixture } from './fixtures/reports.ts';
 import { requestsFixture } from './fixtures/requests.ts';
 import { sharesFixture } from './fixtures/shares.ts';
+import { trackersFixture } from './fixtures/trackers.ts';
 import { usersFixture } from './fixtures/users.ts';
 import type { startHttpService } from './http-service.ts';
 
@@ -53,6 +54,7 @@ const fixtures: readonly Fixture[] = [
   sharesFixture,
   releasesFixture,
   reportsFixture,
+  trackersFixture,
 ];
 
 /** Makes both tenants with everything that the examples name. */

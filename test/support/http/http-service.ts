@@ -19,6 +19,7 @@ import type { IdentityProvider } from '../../../broker/ports/identity-provider.t
 import type { MapFolder } from '../../../broker/ports/map-folder.ts';
 import type { MapStyle } from '../../../broker/ports/map-style.ts';
 import type { PracticeWorld } from '../../../broker/ports/practice-world.ts';
+import type { TraccarServer } from '../../../broker/ports/traccar-server.ts';
 import { createServices } from '../../../broker/services.ts';
 import { findDevice } from '../../../broker/store/devices/devices.ts';
 import { createEnrolmentCrypto } from '../../../src/adapters/enrolment-crypto.ts';
@@ -65,6 +66,8 @@ export interface HttpServiceLimits {
   readonly console?: ConsoleFiles | null;
   readonly maps?: MapFolder | null;
   readonly mapStyle?: MapStyle | null;
+  /** The server of other trackers. */
+  readonly traccar?: TraccarServer | null;
   /** The world of a practice fleet, with its operations. */
   readonly practice?: PracticeWorld | null;
   /** Where users without a password log in; null: nowhere. */
@@ -158,6 +161,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
       maps: limits.maps,
       mapStyle: limits.mapStyle,
       practice: limits.practice,
+      traccar: limits.traccar,
       fleetBytes,
     });
     const http = await createHttpServer({

@@ -162,6 +162,21 @@ const witnessIcons = {
   absent: ['circle-help', 'unknown'],
 } as const;
 
+/** Why the vehicle of a foreign tracker has no orders, and what may be missing of it. */
+function Foreign({ deviceID }: { readonly deviceID: string }) {
+  const { place: texts } = useWords(tabWords);
+  const { data } = useQuery({
+    queryKey: ['tracker', deviceID],
+    queryFn: ({ signal }) => call('getTracker', { params: { deviceID }, signal }),
+  });
+  return (
+    <>
+      <p>{texts.foreign}</p>
+      {data?.source === 'traccar' && !data.fetchesLost ? <p className="muted">{texts.lostForGood}</p> : null}
+    </>
+  );
+}
+
 function Witnesses({ device }: { readonly device: Device }) {
   const { vehicle: words } = useWords();
   const { witnesses } = device;
@@ -176,7 +191,9 @@ function Witnesses({ device }: { readonly device: Device }) {
         )}
       </header>
       <div className="card-body">
-        {witnesses === null ? (
+        {device.isForeign ? (
+          <Foreign deviceID={device.deviceID} />
+        ) : witnesses === null ? (
           <p className="muted">{words.noWitnesses}</p>
         ) : (
           <table className="evidence">
