@@ -54,27 +54,24 @@ function UnknownKeys({
           },
           {
             name: texts.last,
-            cell: ({ deviceID, timestamp }) => <Vehicle deviceID={deviceID} atS={timestamp} />,
+            cell: ({ keyID, deviceID, timestamp }) => (
+              <div className="row wrap">
+                <span>
+                  <Vehicle deviceID={deviceID} atS={timestamp} />
+                </span>
+                {mayChange ? (
+                  <DialogButton
+                    name="key-give"
+                    about={{ key: keyID, driver: undefined }}
+                    className="button secondary small push"
+                    label={`${texts.giveTo}: ${keyID}`}
+                  >
+                    {texts.giveTo}
+                  </DialogButton>
+                ) : null}
+              </div>
+            ),
           },
-          ...(mayChange
-            ? [
-                {
-                  name: texts.give,
-                  isBare: true,
-                  isNameHidden: true,
-                  cell: ({ keyID }: UnknownKey) => (
-                    <DialogButton
-                      name="key-give"
-                      about={{ key: keyID, driver: undefined }}
-                      className="button secondary small"
-                      label={`${texts.giveTo}: ${keyID}`}
-                    >
-                      {texts.giveTo}
-                    </DialogButton>
-                  ),
-                },
-              ]
-            : []),
         ]}
       />
     </Card>
@@ -137,7 +134,7 @@ function DriverDetail({ driver, mayChange }: { readonly driver: Driver; readonly
       />
       <Keys driver={driver} mayChange={mayChange} />
       <Link
-        className="button small"
+        className="button secondary"
         to="/reports"
         search={{ kind: 'trips', range: 'week', driver: driverID }}
       >
