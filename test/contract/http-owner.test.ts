@@ -250,7 +250,7 @@ describe('an order of a device with an owner', () => {
     expect(String(audit[3]?.['detail'])).toContain('Person bob');
   });
 
-  it('is signed by nobody without the rights', async () => {
+  it('is signed by no one without the rights', async () => {
     const asked = await world.waiting('olga');
     const assertion = owner.sign('ann', asked.signing.order);
     expect(errorOf(await world.sign('guest', asked, assertion))).toMatchObject({ code: 'forbidden' });

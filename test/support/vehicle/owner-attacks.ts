@@ -1,5 +1,5 @@
-// What somebody sends to a vehicle with an owner who holds the broker's signing key, database and configuration, and each signature that was ever given:
-// orders that no person signed as they are, replays, and documents of other owners.
+// Attacks on a vehicle with an owner. The attacker holds the broker's signing key, database and configuration, and each signature that was given: orders
+// that no person signed as they are, replays, and documents of other owners.
 import type { PersonalOrder } from '../../../src/core/persons/persons.ts';
 import type { Assertion } from '../../../src/core/wire/assertion.ts';
 import { type CommandBody, type OwnerBody, signedTypes } from '../../../src/core/wire/wire.ts';
