@@ -86,10 +86,10 @@ async function start(seed: string): Promise<World> {
       ledger: broker.ledger(),
     }) as unknown as ApiServices;
   const settle = async <T>(work: Promise<T>): Promise<T> => {
-    let isDone = false;
-    const done = work.finally(() => void (isDone = true));
+    const course = { isDone: false };
+    const done = work.finally(() => void (course.isDone = true));
     done.catch(() => undefined);
-    while (!isDone) await runFor(fleet, 50);
+    while (!course.isDone) await runFor(fleet, 50);
     return done;
   };
   const arrived = createArrivalClock(clock);
