@@ -6,25 +6,25 @@ import { type CommandBody, type OwnerBody, signedTypes } from '../../../src/core
 import { createTestOwner, type TestOwner } from '../machine/test-owner.ts';
 
 /** The dice of an attacker. */
-export interface Dice {
+interface Dice {
   integer(low: number, high: number): number;
 }
 
 /** What the vehicle is in now, as its hello and the database show it. */
-export interface Target {
+interface Target {
   readonly boot: string;
   readonly counter: number;
   readonly nowMs: number;
 }
 
-export interface Attack {
+interface Attack {
   readonly name: string;
   readonly type: string;
   readonly body: object;
 }
 
 /** Persons of a list that was replaced: carl was removed from it. */
-export const removedPerson = 'carl';
+const removedPerson = 'carl';
 export const createAttackedOwner = (): TestOwner => createTestOwner(['ann', 'bob', removedPerson]);
 /** The document that holds: version 2, without the removed person. */
 export function presentDocument(owner: TestOwner): object {
