@@ -7,6 +7,7 @@ import { deletion, devices } from './devices.ts';
 import { drivers } from './drivers.ts';
 import { enrolment } from './enrolment.ts';
 import { notifications, push } from './notifications.ts';
+import { owners } from './owner.ts';
 import { positions } from './positions.ts';
 import { reports } from './reports.ts';
 import { sessions } from './sessions.ts';
@@ -31,6 +32,7 @@ export const areas: readonly Area[] = [
   positions,
   trackers,
   commands,
+  owners,
   approvals,
   // Last: it deletes the devices of the others.
   deletion,
