@@ -35,7 +35,7 @@ import { askGuard, type Refusal } from '../guard/guard.ts';
 
 export type LiveConfig = Pick<
   AgentConfig,
-  'profile' | 'boardPort' | 'gnssPort' | 'earliestUtcMs' | 'settings' | 'protection'
+  'profile' | 'boardPort' | 'gnssPort' | 'earliestUtcMs' | 'settings' | 'protection' | 'owner'
 >;
 
 export interface RelayOutcome {

@@ -1,7 +1,7 @@
 // The relay guard: asked at every write to the board, and the only maker of the permit that a write needs. Pure. It believes no conclusion of another
 // module; the interlock's verdict is one more condition. A write that cannot close a restrictive relay passes unread.
 import type { FeatureName } from '../../src/core/events/event.ts';
-import { type GuardedRelay, type GuardSetup, type GuardState, limits, withOrder } from './facts.ts';
+import { afterPermit, type GuardSetup, type GuardState, limits, withOrder } from './facts.ts';
 import { isGranted } from './order.ts';
 
 type Numbers = { readonly [Name in 'address' | 'first' | 'value']?: number };
@@ -25,37 +25,35 @@ interface Asked<Request extends LineRequest = LineRequest> {
   isAllowed(feature: FeatureName): boolean;
 }
 
-/** Restrictive relays that a request writes, and whether it may close one. */
-function touchedBy({ relays }: GuardSetup, { kind, unit, first, address, on, value, values }: LineRequest) {
-  const isRegister = kind.startsWith('writeRegister');
-  const all = values ?? [on ?? value ?? true];
-  const written = (relay: GuardedRelay): readonly (boolean | number)[] =>
-    kind.startsWith('read') || relay.unit !== unit || (relay.off !== null) !== isRegister
-      ? []
-      : all.filter((_value, at) => relay.addresses.includes((first ?? address ?? 0) + at));
-  const hit = relays.filter((relay) => written(relay).length > 0);
-  const mayClose = hit.some((relay) => written(relay).some((one) => one !== (relay.off ?? false)));
-  return { hit: hit.map(({ feature }) => feature), mayClose };
+/** Restrictive relays that a request writes, and whether it may close one. `isStray`: it writes what the set-up does not name, on a unit of theirs. */
+function touchedBy({ outputs }: GuardSetup, { kind, unit, first, address, on, value, values }: LineRequest) {
+  const isCoil = !kind.startsWith('writeRegister');
+  const puts = kind.startsWith('read') ? [] : (values ?? [on ?? value ?? true]);
+  // Unit 0 is every unit (Modbus over serial line, 2.2).
+  const reached = outputs.filter((one) => one.unit === unit || (unit === 0 && one.feature !== null));
+  const isAt = ({ addresses, off }: (typeof outputs)[number], at: number): boolean =>
+    (off === null) === isCoil && addresses.includes((first ?? address ?? 0) + at);
+  const relays = reached.filter(({ feature }) => feature !== null);
+  const isStray = relays.length > 0 && puts.some((_put, at) => !reached.some((one) => isAt(one, at)));
+  const touched = reached.filter((one) => puts.some((_put, at) => isAt(one, at)));
+  const closes = puts.some((put, at) => relays.some((one) => isAt(one, at) && put !== (one.off ?? false)));
+  return { hit: touched.flatMap(({ feature }) => feature ?? []), isStray, mayClose: isStray || closes };
 }
 
 /** Conditions on closing a relay, in the order of the answer. All must hold. `README.md` defines each. */
-function conditionsOf(
-  setup: GuardSetup,
-  state: GuardState,
-  feature: FeatureName,
-  { nowMs, isAllowed }: Asked,
-) {
-  const { ignition, motion, fix, rpm, bus, warning, clock, activeMs, activeSinceMs } = state;
-  const isYoung = ({ atMs }: { readonly atMs: number }, mostMs: number): boolean => nowMs - atMs <= mostMs;
-  const hasFix = fix.kmh !== null && isYoung(fix, limits.fixMs);
-  const isStuck = hasFix && nowMs - activeSinceMs >= limits.stuckMs && state.fastMs < activeSinceMs;
-  const isMoved = (motion.isActive === true || nowMs - activeMs <= limits.pulseMs) && !isStuck;
+function conditionsOf(setup: GuardSetup, state: GuardState, feature: FeatureName, asked: Asked) {
+  const { nowMs, isAllowed } = asked;
+  const { ignition, motion, fix, warning, clock, activeMs, activeSinceMs } = state;
+  const isWithin = (atMs: number, mostMs: number): boolean => nowMs - atMs <= mostMs;
+  const hasFix = fix.kmh !== null && isWithin(fix.atMs, limits.ages.fixMs);
+  const isStuck = hasFix && nowMs - activeSinceMs >= limits.motion.stuckMs && state.fastMs < activeSinceMs;
+  const isMoved = (motion.isActive === true || isWithin(activeMs, limits.motion.pulseMs)) && !isStuck;
   const isQuiet = motion.isActive === false && !isMoved;
-  const hasRested = isQuiet && nowMs - Math.max(state.readSinceMs, activeMs) >= limits.quietMs;
+  const hasRested = isQuiet && nowMs - Math.max(state.readSinceMs, activeMs) >= limits.motion.quietMs;
   const askedMs = [ignition, motion].flatMap((input) => (input.isActive === null ? [] : [input.askedMs]));
-  const turnsByRpm = isYoung(rpm, limits.rpmMs) && rpm.value !== null && rpm.value >= limits.engineRpm;
-  const turnsByBus = isYoung(bus, limits.fixMs) && bus.rpm !== null && bus.rpm >= limits.busRpm;
-  const isWarned = isYoung(warning, limits.warningMs) && nowMs - warning.sinceMs >= setup.warningMs;
+  const shows = (of: keyof typeof limits.signs): boolean => isWithin(state.signs[of], limits.signs[of][1]);
+  const isWarned =
+    isWithin(warning.atMs, limits.ages.warningMs) && nowMs - warning.sinceMs >= setup.warningMs;
   const order = state.orders[feature];
   const isCarried = order?.isCarried === true;
   const isAttended = order?.kind === 'attended';
@@ -67,23 +65,27 @@ function conditionsOf(
   // With the key on or unknown, receiver and motion input must agree.
   const isCutWithKey = key === true && isWarned && order?.kind === 'broker' && !isCarried;
   const mayHaveKey = hasFix && isQuiet && (isCut ? isCutWithKey : !isAttended);
-  const closed = state.relays[feature]?.closedMs ?? [];
-  const isRare = isCarried || nowMs - (closed.at(-limits.perHour) ?? -Infinity) >= limits.hourMs;
+  const { permitMs, closedMs } = state.relays[feature];
+  const closed = closedMs.filter((atMs) => atMs !== permitMs || nowMs - permitMs >= limits.tryMs);
   return {
-    order: order !== undefined && isGranted(order, state.grants, setup),
+    order: order !== undefined && isGranted(order, state, setup, utcMs),
     expiry: isCarried || !isOver,
-    inputs: askedMs.every((atMs) => nowMs - atMs <= limits.inputMs),
+    inputs: askedMs.every((atMs) => isWithin(atMs, limits.ages.inputMs)),
+    // A question of before a fact comes from a clock that went back.
     holdup:
-      nowMs - state.stepMs <= limits.gapMs &&
+      nowMs >= state.newestMs &&
+      isWithin(state.stepMs, limits.steps.gapMs) &&
       askedMs.every((atMs) => atMs >= state.heldUpMs) &&
-      (!hasFix || fix.atMs - limits.unreadMs >= state.heldUpMs),
+      (!hasFix || fix.atMs - limits.steps.unreadMs >= state.heldUpMs),
     key: key === false || mayHaveKey,
     motion: !isMoved,
-    speed: nowMs - state.fastMs > limits.fixMs,
+    speed: !isWithin(state.fastMs, limits.ages.fixMs),
     place: hasFix || (key === false && (isAttended || (setup.mayLackFix && hasRested))),
-    engine: !isCut || key === true || !(turnsByRpm || turnsByBus),
-    bus: !(isYoung(bus, limits.fixMs) && bus.kmh !== null && bus.kmh > limits.movingKmh),
-    pace: isRare && closed.every((atMs) => nowMs - atMs >= limits.betweenMs),
+    engine: !isCut || key === true || !(shows('rpm') || shows('busRpm')),
+    bus: !shows('busKmh'),
+    pace:
+      closed.every((atMs) => nowMs - atMs >= limits.pace.betweenMs) &&
+      nowMs - (closed.at(-limits.pace.perHour) ?? Number.NEGATIVE_INFINITY) >= limits.pace.hourMs,
     interlock: isAllowed(feature),
   };
 }
@@ -91,36 +93,24 @@ function conditionsOf(
 /** `fault`: the guard failed. */
 export type Refusal = keyof ReturnType<typeof conditionsOf> | 'fault';
 
-export interface Answer<Request extends LineRequest = LineRequest> {
-  readonly state: GuardState;
-  /** Null: the frame is not sent, and `refusals` names the conditions that do not hold. */
-  readonly permit: Permit<Request> | null;
-  readonly refusals: readonly Refusal[];
-  /** Restrictive relay that it would close; null: none. */
-  readonly feature: FeatureName | null;
-}
-
-/** Answers a request. Never throws: a fault of the guard refuses what may close a relay. */
-export function askGuard<Request extends LineRequest>(
-  setup: GuardSetup,
-  state: GuardState,
-  asked: Asked<Request>,
-): Answer<Request> {
-  const { request } = asked;
-  const { hit, mayClose } = touchedBy(setup, request);
-  const [feature = null] = mayClose ? hit : [];
+/** Answers a request. Never throws: a fault of the guard refuses what may close a relay. `permit` null: `refusals` names what does not hold. */
+export function askGuard<R extends LineRequest>(setup: GuardSetup, state: GuardState, asked: Asked<R>) {
+  const { request, nowMs } = asked;
+  const { hit, isStray, mayClose } = touchedBy(setup, request);
+  const [feature = null] = hit;
+  const answer = (after: GuardState, refusals: readonly Refusal[], isSent = refusals.length === 0) => {
+    return { state: after, permit: isSent ? new Permit(request) : null, refusals, feature };
+  };
   try {
-    if (feature === null) {
-      // A safe write uses up an order that was carried out.
-      const used = hit.filter((name) => state.orders[name]?.isCarried === true);
-      const after = used.reduce((next, name) => withOrder(next, name), state);
-      return { state: after, permit: new Permit(request), feature, refusals: [] };
-    }
-    if (hit.length > 1) throw new Error('one frame for several relays');
+    // A safe write uses up an order that was carried out.
+    const used = hit.filter((name) => state.orders[name]?.isCarried === true);
+    const after = used.reduce((next, name) => withOrder(next, name), state);
+    if (!mayClose) return answer(after, []);
+    if (feature === null || isStray || hit.length > 1) throw new Error('not one relay alone');
     const held = Object.entries(conditionsOf(setup, state, feature, asked));
     const refusals = held.filter(([, isMet]) => !isMet).map(([name]) => name as Refusal);
-    return { state, permit: refusals.length === 0 ? new Permit(request) : null, feature, refusals };
+    return answer(refusals.length > 0 ? state : afterPermit(state, feature, nowMs), refusals);
   } catch {
-    return { state, permit: mayClose ? null : new Permit(request), feature, refusals: ['fault'] };
+    return answer(state, ['fault'], !mayClose);
   }
 }

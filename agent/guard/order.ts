@@ -1,84 +1,83 @@
-// Orders that may close a restrictive relay, and their proofs. Pure. `verifyOrder` is the only way to an order. Assertions of persons would stand in
-// the proof of kind `broker`, beside its token, and be checked here.
-import type { FeatureName, FeatureState } from '../../src/core/events/event.ts';
-import { decodeCommand, signedTypes } from '../../src/core/wire/wire.ts';
+// Orders that may close a restrictive relay, and their proofs. Pure. `verifyOrder` is the only way to an order.
+import type { FeatureName } from '../../src/core/events/event.ts';
+import type { PersonsList } from '../../src/core/persons/owner-document.ts';
+import type { VerifyPersons } from '../../src/core/persons/persons.ts';
+import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire/wire.ts';
 
 /** Proof of an order, as it is kept beside its command. JSON. */
 export type OrderProof =
   /** Envelope of the broker as it came: a JSON Web Signature by the pinned key. */
-  | { readonly kind: 'broker'; readonly token: string }
+  | Readonly<{ kind: 'broker'; token: string }>
   /** Crossing of the border of a geozone; the signed configuration must ask for it. `untilMs`: end of its life, UTC. */
-  | ({ readonly kind: 'zone'; readonly untilMs: number } & Grant)
+  | Readonly<{
+      kind: 'zone';
+      feature: FeatureName;
+      zoneID: string;
+      to: 'inside' | 'outside';
+      untilMs: number;
+    }>
   /** A person at the unit typed the consent at this monotonic time, ms; only in the doctor. */
-  | { readonly kind: 'attended'; readonly feature: FeatureName; readonly agreedMs: number };
+  | Readonly<{ kind: 'attended'; feature: FeatureName; agreedMs: number }>;
 
-interface Grant {
-  readonly feature: FeatureName;
-  readonly zoneID: string;
-  readonly to: 'inside' | 'outside';
-}
+/** `waiting`, `carried`: the command record kept it over a restart; it is to be carried out, or it was. */
+export type OrderFact = Readonly<{ proof: OrderProof; origin: 'new' | 'waiting' | 'carried'; atMs: number }>;
 
-export interface Arrival {
-  /** `waiting`, `carried`: the command record kept it over a restart; it is to be carried out, or it was. */
-  readonly origin: 'new' | 'waiting' | 'carried';
-  readonly atMs: number;
-}
-
-export interface Order {
+/** `endMs`: monotonic end of its life, counted from its arrival in this run. `permitMs`: newest permit for it; infinite: none. */
+export interface Order extends Readonly<Record<'endMs' | 'untilUtcMs' | 'permitMs', number>> {
   readonly kind: OrderProof['kind'];
   readonly id: string;
   readonly feature: FeatureName;
-  readonly state: FeatureState | 'cancel';
-  readonly counter: number;
-  /** Monotonic end of its life, counted from its arrival in this run, ms. */
-  readonly endMs: number;
-  /** End of its life by UTC if it was kept over a restart, ms; else infinite. */
-  readonly untilUtcMs: number;
-  /** Its relay was read closed for `limits.carriedMs`. */
+  /** Of the broker's envelope; null: the order has another proof. */
+  readonly body: CommandBody | null;
+  /** Its relay was read closed for `limits.carriedMs` after a permit. */
   readonly isCarried: boolean;
 }
 
-export interface OrderSetup {
-  readonly accountID: string;
-  readonly deviceID: string;
-  readonly boot: string;
+export interface OrderSetup extends Readonly<Record<'accountID' | 'deviceID' | 'boot', string>> {
   /** Verifies with the pinned key of the broker; null: there is none. */
   readonly verifier: { verify(token: string, type: string): Uint8Array | null } | null;
+  /** Verifies the assertions of persons; null: no owner's key is pinned. */
+  readonly verifyPersons: VerifyPersons | null;
   /** The installer lets geozones cut the engine. */
   readonly zoneCuts: boolean;
 }
 
 const lives = { zone: 86_400_000, attended: 125_000 } as const;
+type Grant = Omit<Extract<OrderProof, { kind: 'zone' }>, 'kind' | 'untilMs'>;
 
-/** What a geozone asks for, as one text. */
 export const grantOf = ({ feature, zoneID, to }: Grant): string => `${feature} ${to} ${zoneID}`;
 
-/** The order of a proof; null: the proof does not hold. What a geozone asks for is compared at each write (`isGranted`). */
-export function verifyOrder(proof: OrderProof, setup: OrderSetup, { origin, atMs }: Arrival): Order | null {
+/** The order of a proof; null: the proof does not hold. What may change until a write is asked then (`isGranted`). */
+export function verifyOrder({ proof, origin, atMs }: OrderFact, setup: OrderSetup): Order | null {
   const { kind } = proof;
-  const byUtc = (ms: number): number => (origin === 'new' ? Number.POSITIVE_INFINITY : ms);
-  const isCarried = origin === 'carried';
+  const isKept = origin !== 'new';
+  const more = { kind, permitMs: Number.POSITIVE_INFINITY, isCarried: origin === 'carried' };
   if (kind === 'broker') {
     const payload = setup.verifier?.verify(proof.token, signedTypes.command) ?? null;
     const body = payload === null ? null : decodeCommand(payload);
     if (body === null || body.accountID !== setup.accountID || body.deviceID !== setup.deviceID) return null;
     // One that was kept over a restart is of an earlier boot.
-    if (origin === 'new' && body.boot !== setup.boot) return null;
-    const { commandID: id, feature, counter, issuedMs, expiresMs } = body;
-    const state = body.cancel ? 'cancel' : body.state;
-    const endMs = atMs + (expiresMs - issuedMs);
-    return { kind, id, feature, state, counter, endMs, untilUtcMs: byUtc(expiresMs), isCarried };
+    if (!isKept && body.boot !== setup.boot) return null;
+    const { commandID: id, feature, issuedMs, expiresMs } = body;
+    const untilUtcMs = isKept ? expiresMs : Number.POSITIVE_INFINITY;
+    return { ...more, id, feature, body, endMs: atMs + (expiresMs - issuedMs), untilUtcMs };
   }
   const { feature } = proof;
+  if (kind === 'attended' && (isKept || proof.agreedMs > atMs)) return null;
   const id = kind === 'zone' ? grantOf(proof) : `${proof.agreedMs}`;
   const endMs = kind === 'zone' ? atMs + lives.zone : proof.agreedMs + lives.attended;
-  const untilUtcMs = byUtc(kind === 'zone' ? proof.untilMs : 0);
-  return { kind, id, feature, state: '1', counter: Number.POSITIVE_INFINITY, endMs, untilUtcMs, isCarried };
+  const untilUtcMs = kind === 'zone' && isKept ? proof.untilMs : Number.POSITIVE_INFINITY;
+  return { ...more, id, feature, body: null, endMs, untilUtcMs };
 }
 
-/** False for an order of a geozone for which configuration or installer do not ask. */
-export const isGranted = (
-  { kind, id, feature }: Order,
-  grants: readonly string[],
-  { zoneCuts }: OrderSetup,
-): boolean => kind !== 'zone' || (grants.includes(id) && (feature !== 'enginecutoff' || zoneCuts));
+type Granting = Readonly<{ grants: readonly string[]; list: PersonsList | null }>;
+
+/** False while that which an order rests on does not ask for it: persons of the owner's list in force; configuration and installer, for a geozone. */
+export function isGranted(order: Order, state: Granting, setup: OrderSetup, utcMs: number): boolean {
+  const { kind, id, feature, body } = order;
+  if (setup.verifyPersons === null)
+    return kind !== 'zone' || (state.grants.includes(id) && (feature !== 'enginecutoff' || setup.zoneCuts));
+  // What was carried out is judged at the end of its life: it may be due again long after that.
+  const atMs = body !== null && order.isCarried ? body.expiresMs - 1 : utcMs;
+  return body !== null && setup.verifyPersons(state.list, body, body.assertions ?? [], atMs).ok;
+}

@@ -10,11 +10,13 @@ import json
 import sys
 
 # "Limits"
-INPUT_MS, FIX_MS, RPM_MS, WARNING_MS = 600, 2000, 10000, 15000
+INPUT_MS, FIX_MS, WARNING_MS = 600, 2000, 6000
 GAP_MS, STEP_MS, UNREAD_MS = 200, 20, 130
-MOVING_KMH, ENGINE_RPM, BUS_RPM = 3, 100, 300
+MOVING_KMH = 3
+# Signs: from which value on, and for how long
+SIGNS = {"rpm": (100, 10000), "busRpm": (300, 2000), "busKmh": (3, 2000)}
 PULSE_MS, QUIET_MS, STUCK_MS = 3000, 30000, 600000
-CARRIED_MS, BETWEEN_MS, PER_HOUR, HOUR_MS = 4000, 10000, 6, 3600000
+CARRIED_MS, TRY_MS, BETWEEN_MS, PER_HOUR, HOUR_MS = 4000, 2000, 10000, 6, 3600000
 ZONE_LIFE_MS, ATTENDED_LIFE_MS = 86400000, 125000
 
 # "A thing that was never read is infinitely old": its time is minus infinity.
@@ -49,21 +51,26 @@ def answer_of(mask):
 class Order:
     """The order of a feature ("There is at most one for each feature")."""
 
-    __slots__ = ("kind", "id", "end", "utc_end", "carried")
+    __slots__ = ("kind", "id", "end", "utc_end", "carried", "body", "permit")
 
-    def __init__(self, kind, order_id, end, utc_end, carried):
-        self.kind, self.id, self.carried = kind, order_id, carried
+    def __init__(self, kind, order_id, end, utc_end, carried, body):
+        self.kind, self.id, self.carried, self.body = kind, order_id, carried, body
         self.end, self.utc_end = end, utc_end  # monotonic; by UTC, or None if it has none
+        self.permit = None  # time of the newest permit for it
 
 class Relay:
     """What is known of the relay of one feature, apart from its order."""
 
-    __slots__ = ("reading", "since", "closings")
+    __slots__ = ("reading", "since", "tried", "closings")
 
     def __init__(self):
         self.reading = None  # last reading that was true or false
-        self.since = NEVER
+        self.since = self.tried = NEVER  # tried: first permit of the newest try
         self.closings = []  # oldest first, at most PER_HOUR
+
+    def close(self, at):
+        self.closings.append(at)
+        del self.closings[:-PER_HOUR]
 
 def number(value):
     """True for a number of JSON (a bool is none)."""
@@ -97,21 +104,18 @@ class Guard:
         # None: not fitted, so it stays unknown for ever
         self.ignition_invert = None if ignition is None else ignition["invert"]
         self.motion_invert = None if motion is None else motion["invert"]
-        # (unit, is a coil) -> [(feature, addresses, off)]: the relays a write may touch
-        self.places = {}
-        for relay in setup["relays"]:
-            place = (relay["unit"], relay["off"] is None)
-            self.places.setdefault(place, []).append(
-                (relay["feature"], frozenset(relay["addresses"]), relay["off"]))
+        self.outputs = setup["outputs"]
+        self.has_owner, self.owner_list = setup["hasOwner"], None
 
-        self.step = self.held_up = NEVER
+        self.newest = self.step = self.held_up = NEVER
         # Inputs: True: active, False: not active, None: unknown
         self.ignition = self.motion = None
         self.ignition_asked = self.motion_asked = NEVER
         # "Motion" of the note: readMs, readSinceMs, activeMs, activeSinceMs
         self.read = self.read_since = self.active = self.active_since = NEVER
-        self.fix_kmh = self.rpm = self.bus_kmh = self.bus_rpm = None
-        self.fast = self.fix_at = self.rpm_at = self.bus_at = NEVER
+        self.fix_kmh = None
+        self.fast = self.fix_at = NEVER
+        self.signs = dict.fromkeys(SIGNS, NEVER)
         self.clock = None  # (atMs, utcMs, isSigned)
         self.grants = frozenset()
         self.sound_since = None  # start of the sound of the warning, None: silent
@@ -124,7 +128,7 @@ class Guard:
         """Table of kinds. It stays outside the guard, so a guard is freed at once."""
         return {
             "step": self.take_step, "inputs": self.take_inputs, "relays": self.take_relays,
-            "rpm": self.take_rpm, "speed": self.take_speed, "bus": self.take_bus,
+            "sign": self.take_sign, "speed": self.take_speed, "owner": self.take_owner,
             "clock": self.take_clock, "grants": self.take_grants, "order": self.take_order}
 
     # ---- "Facts" ----
@@ -139,8 +143,8 @@ class Guard:
 
     def take_inputs(self, fact):
         asked = fact.get("askedMs")
-        if asked is None:
-            asked = NEVER
+        if asked is None or asked > fact["atMs"]:
+            asked = NEVER  # a request of later than its answer is none
         # "present": an absent member was not read, null was read and means nothing
         if self.ignition_invert is not None and "ignition" in fact:
             bit = fact["ignition"]
@@ -176,20 +180,25 @@ class Guard:
                 continue  # absent or null: the reading before stays the reading before
             relay = self.relays[feature]
             before = relay.reading
-            if before is False and value:
-                relay.closings.append(at)
-                del relay.closings[:-PER_HOUR]
             if before is not value:
+                # the closing of a permit was counted with the permit
+                if value and at - relay.tried > CARRIED_MS:
+                    relay.close(at)
                 relay.since = at
             relay.reading = value
             order = self.orders[feature]
-            if feature == "cargoaccess" and before and not value:
-                self.orders[feature] = None  # an unlock counts once
-            elif order is not None and value and at - relay.since >= CARRIED_MS:
+            if feature == "cargoaccess":
+                if before and not value:
+                    self.orders[feature] = None  # an unlock counts once
+            elif (order is not None and value and order.permit is not None
+                    and relay.since < order.end
+                    and at - relay.since >= CARRIED_MS and at - order.permit >= CARRIED_MS):
                 order.carried = True
 
-    def take_rpm(self, fact):
-        self.rpm, self.rpm_at = fact.get("value"), fact["atMs"]
+    def take_sign(self, fact):
+        of, value = fact["of"], fact["value"]
+        if value is not None:  # a reading that means nothing leaves the last one that does
+            self.signs[of] = fact["atMs"] if value >= SIGNS[of][0] else NEVER
 
     def take_speed(self, fact):
         kmh, is_fix = fact.get("kmh"), fact.get("isFix")
@@ -199,8 +208,8 @@ class Guard:
             self.fix_kmh = kmh if is_fix is True else None
             self.fix_at = fact["atMs"]
 
-    def take_bus(self, fact):
-        self.bus_kmh, self.bus_rpm, self.bus_at = fact.get("kmh"), fact.get("rpm"), fact["atMs"]
+    def take_owner(self, fact):
+        self.owner_list = fact["list"]
 
     def take_clock(self, fact):
         if self.clock is None or fact["isSigned"] or not self.clock[2]:
@@ -214,7 +223,9 @@ class Guard:
         proof, origin, at = fact["proof"], fact["origin"], fact["atMs"]
         kind = proof["kind"]
         is_new = origin == "new"
-        utc_end = None
+        if not is_new and self.step != NEVER:
+            return  # kept orders count at the start only
+        utc_end = body = None
         if kind == "broker":
             body = body_of(proof.get("token"))
             if (body is None or body["accountID"] != self.account
@@ -224,6 +235,8 @@ class Guard:
             counter = body["counter"]
             if is_new and counter <= self.counter:
                 return
+            if origin == "carried" and body["feature"] == "cargoaccess":
+                return  # a lock is never opened again, and nothing else changes
             if counter > self.counter:
                 self.counter = counter
             feature, order_id = body["feature"], body["commandID"]
@@ -240,6 +253,8 @@ class Guard:
                 utc_end = body["expiresMs"]
         elif kind == "zone":
             feature = proof["feature"]
+            if origin == "carried" and feature == "cargoaccess":
+                return
             before = self.orders[feature]
             if before is not None and before.kind == "broker" and not before.carried:
                 return  # a person's order goes before that of a geozone
@@ -248,8 +263,8 @@ class Guard:
             if not is_new:
                 utc_end = proof["untilMs"]
         else:
-            if not is_new:
-                return  # "origin is always new": anything else is no valid proof
+            if not is_new or proof["agreedMs"] > at:
+                return  # nobody consents in the future
             feature = proof["feature"]
             before = self.orders[feature]
             # "the text of agreedMs": as JavaScript writes a number
@@ -258,7 +273,7 @@ class Guard:
             end = agreed + ATTENDED_LIFE_MS
         if before is not None and before.id == order_id:
             end = min(end, before.end)  # the same order does not live longer by coming twice
-        self.orders[feature] = Order(kind, order_id, end, utc_end, origin == "carried")
+        self.orders[feature] = Order(kind, order_id, end, utc_end, origin == "carried", body)
 
     # ---- "Questions" ----
 
@@ -267,26 +282,34 @@ class Guard:
         kind = request["kind"]
         if kind == "readBits" or kind == "readRegisters":
             return PERMIT  # a read may close nothing
-        is_coil = kind == "writeCoil" or kind == "pulseCoil" or kind == "writeCoils"
-        relays = self.places.get((request["unit"], is_coil), ())
+        is_coil = kind not in ("writeRegister", "writeRegisters")
         if kind == "writeCoils" or kind == "writeRegisters":
             first, values = request["first"], request["values"]
         else:
             first = request["address"]
             values = (request["on"] if kind == "writeCoil" else request["value"],)
+        unit = request["unit"]
+        # "Unit 0 is every unit": there only the relays of vehicle features are named.
+        reached = [one for one in self.outputs
+                   if one["unit"] == unit or (unit == 0 and one["feature"] is not None)]
+        if all(one["feature"] is None for one in reached):
+            return PERMIT  # a unit without a restrictive relay
         touched = set()
-        may_close = False
-        for feature, addresses, off in relays:
-            for address in addresses:
-                n = address - first
-                if 0 <= n < len(values):
-                    touched.add(feature)
-                    value = values[n]
-                    # "anything but false (coil) or `off` (register)"
-                    if kind == "pulseCoil" or (
-                            value is not False if is_coil
-                            else isinstance(value, bool) or value != off):
-                        may_close = True
+        may_close = is_stray = False
+        for n, value in enumerate(values):
+            named = [one for one in reached
+                     if (one["off"] is None) == is_coil and first + n in one["addresses"]]
+            is_stray = is_stray or not named
+            for one in named:
+                if one["feature"] is None:
+                    continue
+                touched.add(one["feature"])
+                # "anything but false (coil) or `off` (register)"
+                if kind == "pulseCoil" or (value is not False if is_coil
+                                           else isinstance(value, bool) or value != one["off"]):
+                    may_close = True
+        if is_stray:
+            return FAULT
         if not may_close:
             for feature in touched:  # a safe write ends what was carried out
                 order = self.orders[feature]
@@ -295,7 +318,32 @@ class Guard:
             return PERMIT
         if len(touched) > 1 or question["isAllowed"] == "throw":
             return FAULT
-        return answer_of(self.refusals(touched.pop(), question["nowMs"], question["isAllowed"]))
+        feature, now = touched.pop(), question["nowMs"]
+        mask = self.refusals(feature, now, question["isAllowed"])
+        if mask == 0:
+            relay, order = self.relays[feature], self.orders[feature]
+            if now - relay.tried >= TRY_MS:
+                relay.tried = now
+                relay.close(now)
+            order.permit = now
+        return answer_of(mask)
+
+    def is_agreed(self, order, now):
+        """"Owner": as many persons of the list in force as it wants agree to this order."""
+        body, named = order.body, self.owner_list
+        if body is None or named is None:
+            return False
+        if order.carried:
+            utc = body["expiresMs"] - 1
+        elif self.clock is None:
+            return False
+        else:
+            utc = self.clock[1] + (now - self.clock[0])
+        if utc >= named["validUntilMs"] or utc >= body["expiresMs"]:
+            return False
+        by = [one["credential"] for one in body.get("assertions", ())]
+        return (all(one in named["persons"] for one in by)
+                and len(set(by)) >= named["needed"][body["feature"]])
 
     def refusals(self, feature, now, is_allowed):
         """"Conditions": the mask of those that do not hold for closing at `now`."""
@@ -315,8 +363,9 @@ class Guard:
                  if bit is not None]
 
         mask = 0  # each bit is named as the row of the table
-        if order is None or (kind == "zone" and (
-                order.id not in self.grants or (is_engine and not self.zone_cuts))):
+        if order is None or (not self.is_agreed(order, now) if self.has_owner else
+                             kind == "zone" and (order.id not in self.grants
+                                                 or (is_engine and not self.zone_cuts))):
             mask |= ORDER
         # without an order there is no end to be before
         if not carried and (order is None or now >= order.end
@@ -324,7 +373,7 @@ class Guard:
             mask |= EXPIRY
         if asked and now - min(asked) > INPUT_MS:  # none known: nothing to be old
             mask |= INPUTS
-        if (now - self.step > GAP_MS or (asked and min(asked) < self.held_up)
+        if (now < self.newest or now - self.step > GAP_MS or (asked and min(asked) < self.held_up)
                 or (fix and self.fix_at - UNREAD_MS < self.held_up)):
             mask |= HOLDUP
         if not key_off:
@@ -343,15 +392,17 @@ class Guard:
             rested = quiet and now - max(self.read_since, self.active) >= QUIET_MS
             if not (key_off and (kind == "attended" or (self.may_lack_fix and rested))):
                 mask |= PLACE
-        if is_engine and not key_on and self.is_turning(now):
+        if is_engine and not key_on and (self.shows("rpm", now) or self.shows("busRpm", now)):
             mask |= ENGINE
-        if (self.bus_kmh is not None and self.bus_kmh > MOVING_KMH
-                and now - self.bus_at <= FIX_MS):
+        if self.shows("busKmh", now):
             mask |= BUS
+        relay = self.relays[feature]
+        closings = relay.closings
+        if now - relay.tried < TRY_MS:  # the try under way does not count against itself
+            closings = [at for at in closings if at != relay.tried]
         # the newest closing is the nearest, so it speaks for each
-        closings = self.relays[feature].closings
-        if closings and (now - closings[-1] < BETWEEN_MS or not (
-                carried or len(closings) < PER_HOUR or now - closings[0] >= HOUR_MS)):
+        if closings and (now - closings[-1] < BETWEEN_MS or (
+                len(closings) == PER_HOUR and now - closings[0] < HOUR_MS)):
             mask |= PACE
         if is_allowed is not True:
             mask |= INTERLOCK
@@ -369,18 +420,17 @@ class Guard:
         return (self.sound_since is not None and now - self.warning_at <= WARNING_MS
                 and now - self.sound_since >= self.warning_needed)
 
-    def is_turning(self, now):
-        return ((self.rpm is not None and self.rpm >= ENGINE_RPM and now - self.rpm_at <= RPM_MS)
-                or (self.bus_rpm is not None and self.bus_rpm >= BUS_RPM
-                    and now - self.bus_at <= FIX_MS))
+    def shows(self, of, now):
+        return now - self.signs[of] <= SIGNS[of][1]
 
 def main(lines, out):
-    takers = ask = None
+    guard = takers = ask = None
     answers = []
     for text in lines:
         line = scan(text, 0)[0]
         fact = line.get("fact")
         if fact is not None:
+            guard.newest = max(guard.newest, fact["atMs"])
             takers[fact["kind"]](fact)
         elif "ask" in line:
             answers.append(ask(line["ask"]))

@@ -301,6 +301,23 @@ describe('a cut', () => {
     expect(rig.log.at(-1)).toBe('refused: relay_follows');
   });
 
+  it.each(['mismatch', 'refused'] as const)(
+    'is written again no sooner than ten seconds after: %s',
+    (answer) => {
+      const rig = createRig(answer);
+      rig.envelope(command());
+      const at: number[] = [];
+      for (let ms = 1000; ms < 60_000; ms += 500) {
+        const before = rig.drives.length;
+        rig.at(parked(ms));
+        if (rig.drives.length > before) at.push(ms);
+      }
+      expect(at.length).toBeGreaterThan(2);
+      for (const [index, ms] of at.slice(1).entries())
+        expect(ms - (at[index] ?? 0)).toBeGreaterThanOrEqual(10_000);
+    },
+  );
+
   it('is retried for some minutes on a bus in trouble, and then refused', () => {
     const rig = createRig('refused');
     rig.envelope(command());

@@ -2,10 +2,10 @@
 // that can be seen is listed with its reason.
 import { expect, it } from 'vitest';
 import { extent } from '../support/extent.ts';
-import { conditions, lives, requests } from '../support/guard/guard-cases.ts';
+import { conditions, courses, lives, requests } from '../support/guard/guard-cases.ts';
 import { createLineGuard, type Line, randomLines } from '../support/guard/guard-lines.ts';
 import { type Guard, guardOf, guardSource, mutantsOf, mutated } from '../support/guard/guard-mutants.ts';
-import { guardSetup, linesOf, nowMs } from '../support/guard/guard-rig.ts';
+import { guardSetup, linesOf, linesOfCourse, nowMs } from '../support/guard/guard-rig.ts';
 
 /** Part of a mutant's title, and why no answer shows it. */
 const equivalent: readonly (readonly [title: string, reason: string])[] = [
@@ -19,26 +19,25 @@ const equivalent: readonly (readonly [title: string, reason: string])[] = [
     'decodeCommand(payload);  [null -> 0]',
     'decodeCommand answers null to what is no payload, and 0 has no members either',
   ],
-  ['byUtc(kind === "zone" ? proof.untilMs : 0);  [kind', 'a consent is always new, and has no end by UTC'],
-  ['byUtc(kind === "zone" ? proof.untilMs : 0);  [0', 'a consent is always new, and has no end by UTC'],
-  ['["1" -> ', 'of states only the safe one and the cancel are asked for'],
   ['kmh: null,  [null -> 0]', 'what was never read is infinitely old'],
-  ['value: null,  [null -> 0]', 'what was never read is infinitely old'],
-  ['rpm: null,  [null -> 0]', 'what was never read is infinitely old'],
+  ['isOn: null,  [null -> 0]', 'what was never read is neither true nor false'],
+  ['list: null,  [null -> 0]', 'neither names a person'],
   ['atMs: 0,  [0 -> ', 'the greatest number stays the greatest'],
   ['kmh > limits.movingKmh;  [null -> 0]', 'null is not above any speed'],
   ['[order === undefined -> (false)]', 'an order that is undefined is none'],
   ['isMade = true;', 'it is there for the types'],
   ['[on ?? value ?? true -> (on ?? value)]', 'undefined opens nothing either'],
-  ['rpm.value >= limits.engineRpm;  [null -> 0]', 'null is below the limit'],
-  ['bus.rpm >= limits.busRpm;  [null -> 0]', 'null is below the limit'],
-  ['bus.kmh > limits.movingKmh),  [null -> 0]', 'null is below the limit'],
-  ['["one frame for several relays" -> ', 'the text of the error is not read'],
+  ['limits.tryMs;  [< -> <=]', 'at that time the pace refuses a permit'],
+  ['newestMs ? {  [> -> >=]', 'it is the same time'],
+  ['[feature = null] = hit;  [null -> 0]', 'a write that hits no relay is a stray one'],
+  ['alone");  [null -> 0]', 'a write that hits no relay is a stray one'],
+  ['["not one relay alone" -> ', 'the text of the error is not read'],
 ];
 
 const directed = [
   ...[...conditions, ...lives].map(([, facts, , asking]) => linesOf(facts, asking)),
   ...requests.map(([request]) => linesOf([], { request })),
+  ...courses.map(linesOfCourse),
 ];
 const random = extent({ gate: ['1'], nightly: ['1', '2', '3', '4'] }).map((seed) =>
   [...randomLines(seed, 8000)].map((line) => JSON.parse(line) as Line),

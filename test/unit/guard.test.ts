@@ -2,8 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import type { GuardState } from '../../agent/guard/facts.ts';
 import { askGuard } from '../../agent/guard/guard.ts';
-import { ago, conditions, lives, requests, without } from '../support/guard/guard-cases.ts';
-import { answerTo, guardSetup, nowMs, orderFact, parked, stateAfter } from '../support/guard/guard-rig.ts';
+import { ago, conditions, courses, lives, requests, without } from '../support/guard/guard-cases.ts';
+import {
+  answersOf,
+  answerTo,
+  guardSetup,
+  nowMs,
+  orderFact,
+  parked,
+  stateAfter,
+} from '../support/guard/guard-rig.ts';
 
 describe('the relay guard', () => {
   it.each(conditions.map((one) => [one[0], one] as const))(
@@ -20,22 +28,26 @@ describe('the relay guard', () => {
     },
   );
 
+  it.each(courses.map((one) => [one.what, one] as const))('remembers its permits: %s', (_what, course) => {
+    expect(answersOf(course)).toEqual(course.answers);
+  });
+
   it.each(requests)('knows what closes a relay: %o', (request, answer) => {
     expect(answerTo([], { request })).toEqual(answer);
   });
 
   it('knows a relay that is a register by the value that opens it', () => {
-    const setup = { relays: [{ feature: 'enginecutoff', unit: 1, addresses: [4], off: 2 } as const] };
+    const setup = { outputs: [{ feature: 'enginecutoff', unit: 1, addresses: [3, 4], off: 2 } as const] };
     const write = (value: number, kind = 'writeRegister') =>
       answerTo([], { setup, request: { kind, unit: 1, address: 4, value } });
     expect([write(2), write(0)]).toEqual(['permit', ['order', 'expiry', 'holdup', 'key', 'place']]);
     expect(
-      answerTo([], { setup, request: { kind: 'writeRegisters', unit: 1, first: 3, values: [7, 2] } }),
+      answerTo([], { setup, request: { kind: 'writeRegisters', unit: 1, first: 3, values: [2, 2] } }),
     ).toBe('permit');
     expect(
       answerTo([], { setup, request: { kind: 'writeRegisters', unit: 1, first: 3, values: [2, 7] } }),
     ).not.toBe('permit');
-    expect(write(0, 'pulseCoil')).toBe('permit');
+    expect(write(0, 'pulseCoil')).toEqual(['fault']);
   });
 
   it('refuses when it fails, and lets the safe write pass', () => {
@@ -56,7 +68,7 @@ describe('the relay guard', () => {
 
   it('takes an order that was carried out as used by a safe write, and no other', () => {
     const after = (origin: 'new' | 'carried') => {
-      const state = stateAfter([...without('order'), orderFact({}, origin)]);
+      const state = stateAfter([orderFact({}, origin), ...without('order')]);
       const safe = askGuard(guardSetup, state, {
         request: { kind: 'writeCoil', unit: 1, address: 0, on: false },
         nowMs,
@@ -110,9 +122,12 @@ describe('alone, in every abstract state', () => {
           ]),
     ],
     [{}, { heldUpMs: ago(50) }, { stepMs: ago(300) }],
-    [{}, { rpm: { value: 700, atMs: ago(100) } }, { bus: { kmh: 40, rpm: null, atMs: ago(100) } }],
+    [{}, { signs: { ...base.signs, rpm: ago(100) } }, { signs: { ...base.signs, busKmh: ago(100) } }],
     [{}, { warning: { sinceMs: ago(40_000), atMs: ago(100) } }],
-    [{}, { relays: { enginecutoff: { isOn: false, sinceMs: ago(900), closedMs: [ago(1000)] } } }],
+    [
+      {},
+      { relays: { ...base.relays, enginecutoff: { ...base.relays.enginecutoff, closedMs: [ago(1000)] } } },
+    ],
   ];
 
   it('lets nothing through against what it guarantees, and everything else', () => {
@@ -141,10 +156,9 @@ describe('alone, in every abstract state', () => {
             ({ isActive, askedMs }) => isActive === null || askedMs >= ago(600),
           ),
           still: state.fastMs < ago(2000) && state.activeMs < ago(3000) && state.motion.isActive !== true,
-          bus:
-            (state.bus.kmh === null && state.rpm.value !== 700) || (key === true && state.bus.kmh === null),
+          bus: state.signs.busKmh < ago(2000) && (key === true || state.signs.rpm < ago(10_000)),
           heldUp: state.heldUpMs <= ago(100) && state.stepMs >= ago(200),
-          pace: state.relays.enginecutoff === undefined,
+          pace: state.relays.enginecutoff.closedMs.length === 0,
         };
         expect(Object.entries(facts).filter(([, holds]) => !holds)).toEqual([]);
       }

@@ -35,16 +35,19 @@ const owner = { pin, documentText: JSON.stringify(documentOf()) };
 
 const counters = new WeakMap<VehicleRig, number>();
 
-/** A command as it comes from the wire; `persons` agree to the order `agreedTo`. */
-function order(
+interface Given {
+  readonly persons: readonly (typeof ann)[];
+  readonly state?: '0' | '1';
+  /** How the order to which the persons agree differs. */
+  readonly change?: Partial<PersonalOrder>;
+}
+
+/** A command as it comes from the wire. */
+function bodyOf(
   rig: VehicleRig,
   feature: CommandBody['feature'],
-  {
-    persons,
-    state = '1',
-    change = {},
-  }: { persons: readonly (typeof ann)[]; state?: '0' | '1'; change?: Partial<PersonalOrder> },
-): void {
+  { persons, state = '1', change = {} }: Given,
+): CommandBody {
   const seq = (counters.get(rig) ?? 0) + 1;
   counters.set(rig, seq);
   const body = {
@@ -71,7 +74,11 @@ function order(
     encodeJsonMessage({ ...whole, ...(assertions.length === 0 ? {} : { assertions }) }),
   );
   if (decoded === null) throw new Error('not decoded');
-  rig.command(feature, state, decoded);
+  return decoded;
+}
+
+function order(rig: VehicleRig, feature: CommandBody['feature'], given: Given): void {
+  rig.command(feature, given.state ?? '1', bodyOf(rig, feature, given));
 }
 
 async function parked(options: Parameters<typeof createVehicleRig>[0] = { owner }): Promise<VehicleRig> {
@@ -152,6 +159,36 @@ describe('a vehicle with an owner', () => {
     order(rig, 'enginecutoff', { persons: [], state: '0' });
     rig.run(10);
     expect(rig.said()).toContain('confirmed');
+  });
+
+  it('has a relay guard that verifies the persons by itself, whatever the rest takes for true', async () => {
+    const rig = await parked();
+    const body = bodyOf(rig, 'enginecutoff', { persons: [ann, bob] });
+    const { assertions: _, ...signed } = body;
+    rig.dispatch({ kind: 'command', body, receipt: 1, token: `good.${JSON.stringify(signed)}` });
+    rig.run(30);
+    expect(isCut(rig)).toBe(false);
+    expect(rig.state().guard.refused?.refusals).toEqual(['order']);
+  });
+
+  it('drops a cut that waits when a newer list lay beside its configuration at the start', async () => {
+    const given = { ...owner };
+    const rig = await parked({ owner: given });
+    rig.board.setSignal('ignition', true);
+    rig.run(5);
+    order(rig, 'enginecutoff', { persons: [ann, bob] });
+    rig.run(5);
+    rig.kill();
+    rig.start();
+    rig.run(5);
+    expect(rig.said()).not.toContain('cancelled');
+    rig.kill();
+    given.documentText = JSON.stringify(documentOf({ version: 2 }));
+    rig.start();
+    rig.board.setSignal('ignition', false);
+    rig.run(60);
+    expect(rig.said()).toContain('cancelled');
+    expect(isCut(rig)).toBe(false);
   });
 
   it('restricts nothing by itself: a geozone is refused by name, and lets go', async () => {

@@ -144,6 +144,18 @@ describe('a confirmed cut that fell off', () => {
     expect(rig.repairs).toHaveLength(relayLimits.tries);
     expect(rig.told).toEqual(['Relay_Mismatch', 'Relay_Fault']);
   });
+
+  it('is written again no sooner than ten seconds after the latest moment of the write before', () => {
+    const rig = createRig({ enginecutoff: '1' });
+    const at: number[] = [];
+    for (let ms = 0; ms < 60_000; ms += 100) {
+      const before = rig.repairs.length;
+      rig.read(ms, { enginecutoff: false }).look(ms).done(ms, false);
+      if (rig.repairs.length > before) at.push(ms);
+    }
+    const leastMs = relayLimits.betweenTriesMs + interlockLimits.promptDriveMs;
+    expect(at.slice(1).map((ms, index) => ms - (at[index] ?? 0))).toEqual([leastMs, leastMs]);
+  });
 });
 
 describe('without a record', () => {

@@ -56,12 +56,9 @@ export const busModule: VehicleModule = {
     bus(context, { reading }) {
       put(context, { bus: reading });
       const { movement, engine } = reading.view;
-      recordGuardFact(context, {
-        kind: 'bus',
-        atMs: context.now.monoMs,
-        kmh: movement?.value ?? null,
-        rpm: engine?.value ?? null,
-      });
+      const sign = { kind: 'sign', atMs: context.now.monoMs } as const;
+      recordGuardFact(context, { ...sign, of: 'busKmh', value: movement?.value ?? null });
+      recordGuardFact(context, { ...sign, of: 'busRpm', value: engine?.value ?? null });
       watchEvidence(context);
     },
   },

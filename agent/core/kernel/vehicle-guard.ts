@@ -3,11 +3,13 @@
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
+import type { PersonsList } from '../../../src/core/persons/owner-document.ts';
+import { createVerifyPersons, type VerifyPersons } from '../../../src/core/persons/persons.ts';
 import { isAllowed, type Verdict } from '../../../src/core/verdict/verdict.ts';
 import { createGuard, type GuardFact, type GuardSetup, recordFact } from '../../guard/facts.ts';
 import { askGuard, type Permit, type Refusal } from '../../guard/guard.ts';
 import { grantOf, type OrderProof } from '../../guard/order.ts';
-import type { BoardProfile } from '../board/board-profile.ts';
+import { type BoardProfile, wiringsOf } from '../board/board-profile.ts';
 import type { BoardOutput, BoardState } from '../board/board-types.ts';
 import { isWrite, type ModbusRequest } from '../board/modbus-frame.ts';
 import type { AskPermit } from '../board/rtu-types.ts';
@@ -25,36 +27,49 @@ const reportMs = 60_000;
 
 type SetupConfig = Pick<
   VehicleConfig,
-  'profile' | 'protection' | 'accountID' | 'deviceID' | 'boot' | 'verifier'
+  'profile' | 'protection' | 'accountID' | 'deviceID' | 'boot' | 'verifier' | 'owner' | 'ownerSource'
 >;
 
-const guardedRelays = (profile: BoardProfile): GuardSetup['relays'] =>
-  featureNames.flatMap((feature) => {
-    const relay = profile.relays[feature];
-    const address = relay && profile.units[relay.unit]?.address;
-    if (relay === undefined || address === undefined) return [];
-    const { flashAddress, kind, off } = relay;
-    const addresses = [relay.address, ...(flashAddress === undefined ? [] : [flashAddress])];
+const isFeature = (name: string): name is FeatureName => featureNames.some((feature) => feature === name);
+
+/** All that the agent writes to the board: its outputs, and the registers of its set-up. */
+function guardedOutputs(profile: BoardProfile): GuardSetup['outputs'] {
+  const addressOf = (unit: string): number => profile.units[unit]?.address ?? -1;
+  const outputs = wiringsOf(profile).map(([name, { unit, address, flashAddress, kind, off }]) => ({
+    feature: isFeature(name) ? name : null,
+    unit: addressOf(unit),
+    addresses: [address, ...(flashAddress === undefined ? [] : [flashAddress])],
     // No value is -1: without a known one every write may close the relay.
-    return [{ feature, unit: address, addresses, off: kind === 'coil' ? null : (off ?? -1) }];
-  });
+    off: kind === 'coil' ? null : (off ?? -1),
+  }));
+  const registers = profile.setup.map(({ unit, first, count }) => ({
+    feature: null,
+    unit: addressOf(unit),
+    addresses: Array.from({ length: count }, (_, at) => first + at),
+    off: -1,
+  }));
+  return [...outputs, ...registers];
+}
+
+const refuseAll: VerifyPersons = () => ({ ok: false, refusal: { reason: 'no_list' } });
+
+/** Null: no owner's key is pinned. */
+function personsOf({ owner, ownerSource }: SetupConfig): VerifyPersons | null {
+  if (owner === undefined) return null;
+  return ownerSource === undefined ? refuseAll : createVerifyPersons(ownerSource.crypto);
+}
 
 /** What the guard knows of the installer's choices. */
-export function guardSetupOf({
-  profile,
-  protection,
-  accountID,
-  deviceID,
-  boot,
-  verifier,
-}: SetupConfig): GuardSetup {
-  const rules = rulesOf(protection, profile);
+export function guardSetupOf(config: SetupConfig): GuardSetup {
+  const { profile, accountID, deviceID, boot, verifier } = config;
+  const rules = rulesOf(config.protection, profile);
   return {
     accountID,
     deviceID,
     boot,
     verifier,
-    relays: guardedRelays(profile),
+    verifyPersons: personsOf(config),
+    outputs: guardedOutputs(profile),
     zoneCuts: rules.zoneCuts,
     ignition: profile.inputs.ignition ?? null,
     motion: profile.inputs.motion ?? null,
@@ -63,15 +78,19 @@ export function guardSetupOf({
   };
 }
 
-/** The guard after a start: it knows the orders that the command record kept, and nothing else. */
-export function startGuard(config: SetupConfig, kept: CommandRecord, atMs: number): VehicleGuard {
+/** The guard after a start: it knows the orders that the command record kept and the owner's list, and nothing else. */
+export function startGuard(
+  config: SetupConfig,
+  kept: CommandRecord,
+  { atMs, list }: { readonly atMs: number; readonly list: PersonsList | null },
+): VehicleGuard {
   const setup = guardSetupOf(config);
   const carried = Object.values(kept.confirmed).map(({ proof }) => ({ proof, origin: 'carried' as const }));
   const waiting = [...Object.values(kept.active), ...Object.values(kept.next)].map(({ proof }) => ({
     proof,
     origin: 'waiting' as const,
   }));
-  let facts = createGuard();
+  let facts = recordFact(setup, createGuard(), { kind: 'owner', atMs, list });
   for (const { proof, origin } of [...carried, ...waiting])
     if (proof !== undefined) facts = recordFact(setup, facts, { kind: 'order', atMs, proof, origin });
   return { setup, facts, refused: null };
@@ -79,7 +98,14 @@ export function startGuard(config: SetupConfig, kept: CommandRecord, atMs: numbe
 
 /** For programs that give no orders: permits what closes no relay of the profile. @param profile null: none is known, and only reads are permitted. */
 export function readingPermit(profile: BoardProfile | null): AskPermit {
-  const none = { accountID: '', deviceID: '', boot: '', verifier: null, zoneCuts: false };
+  const none = {
+    accountID: '',
+    deviceID: '',
+    boot: '',
+    verifier: null,
+    verifyPersons: null,
+    zoneCuts: false,
+  };
   const given = {
     ...none,
     ignition: null,
@@ -87,7 +113,7 @@ export function readingPermit(profile: BoardProfile | null): AskPermit {
     warningMs: Number.POSITIVE_INFINITY,
     mayLackFix: false,
   };
-  const setup = { ...given, relays: profile === null ? [] : guardedRelays(profile) };
+  const setup = { ...given, outputs: profile === null ? [] : guardedOutputs(profile) };
   const state = createGuard();
   return (request) =>
     profile === null && isWrite(request)
@@ -126,7 +152,7 @@ export function factOfBoard(
     case 'analogs':
       return output.values.rpm === undefined
         ? null
-        : { kind: 'rpm', atMs: output.atMs, value: output.values.rpm };
+        : { kind: 'sign', of: 'rpm', atMs: output.atMs, value: output.values.rpm };
     default:
       return null;
   }

@@ -22,6 +22,7 @@ import type { CommandBody, Hello, OwnerBody } from '../../../src/core/wire/wire.
 import type { ModuleStart, StatusLine, StepContext, VehicleModule, VehicleState } from '../kernel/module.ts';
 import { reviewCommands } from '../kernel/vehicle-control.ts';
 import { deliver } from '../kernel/vehicle-delivery.ts';
+import { recordGuardFact } from '../kernel/vehicle-guard.ts';
 import { commitNow, isOurs, log, put } from '../kernel/vehicle-state.ts';
 
 /** What the installer chose. */
@@ -35,6 +36,8 @@ export interface OwnerState {
   /** Null: no document was accepted yet. */
   readonly owner: Owner | null;
   readonly crypto: PersonsCrypto | null;
+  /** The document on this machine is newer than the stored one. */
+  readonly isRenewed: boolean;
 }
 
 /** For status and metrics; null: the unit has no owner. */
@@ -89,16 +92,19 @@ function startOwner({ config, rows }: ModuleStart): OwnerState | null {
   const { owner: pinned, ownerSource } = config;
   if (pinned === undefined) return null;
   const text = ownerSource?.documentText ?? null;
-  const given = [rows['owner'], text === null ? undefined : parseOwnerDocument(text)];
-  let state: OwnerState = { pin: pinned.pin, owner: null, crypto: ownerSource?.crypto ?? null };
-  for (const value of given) {
-    const verdict = verdictOf(state, value);
-    if (verdict.ok) state = { ...state, owner: verdict.owner };
-  }
-  return state;
+  const crypto = ownerSource?.crypto ?? null;
+  const none: OwnerState = { pin: pinned.pin, owner: null, crypto, isRenewed: false };
+  const stored = verdictOf(none, rows['owner']);
+  const state = stored.ok ? { ...none, owner: stored.owner } : none;
+  const given = verdictOf(state, text === null ? undefined : parseOwnerDocument(text));
+  return given.ok ? { ...state, owner: given.owner, isRenewed: true } : state;
 }
 
-/** Takes a newer document, and drops orders that wait: the list may name other persons. */
+/** Drops orders that wait: the list may name other persons. */
+const dropWaiting = (context: StepContext): void =>
+  reviewCommands(context, { kind: 'local', dropped: 'persons: the owner changed who may order' });
+
+/** Takes a newer document. */
 function handleDocument(context: StepContext, body: OwnerBody): void {
   const { owner: before } = context.state;
   if (before === null || !isOurs(context, body)) return log(context, 'error', 'owner_not_for_this_unit');
@@ -108,8 +114,9 @@ function handleDocument(context: StepContext, body: OwnerBody): void {
   commitNow(context, []);
   const { set, list } = verdict.owner;
   log(context, 'info', 'owner_document', { set: set.version, list: list?.version ?? null });
+  recordGuardFact(context, { kind: 'owner', atMs: context.now.monoMs, list });
   deliver(context, { kind: 'outdated' });
-  reviewCommands(context, { kind: 'local', dropped: 'persons: the owner changed who may order' });
+  dropWaiting(context);
 }
 
 /** A refusal as commands report it: its name, then the person or a count. */
@@ -188,7 +195,10 @@ export const ownerModule: VehicleModule = {
   ],
   create: (start) => ({ owner: startOwner(start) }),
   rows: ({ owner }) => (owner?.owner ? { owner: owner.owner.document } : {}),
-  on: { owner: (context, { body }) => handleDocument(context, body) },
+  on: {
+    start: (context) => context.state.owner?.isRenewed === true && dropWaiting(context),
+    owner: (context, { body }) => handleDocument(context, body),
+  },
   objection: objectionOf,
   hello: helloOf,
   status: (state) => ({ owner: statusOf(state) }),

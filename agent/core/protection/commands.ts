@@ -260,7 +260,6 @@ interface Failure {
   readonly isMismatch: boolean;
   readonly reason: string;
   readonly evidence: Evidence;
-  readonly leastPauseMs?: number;
 }
 
 /** The board refused, or the relay was read back unchanged: decides again after a pause. */
@@ -283,7 +282,9 @@ function retry(draft: Draft, tried: ActiveCommand, detail: Failure): void {
   setActive(draft, feature, { ...command, phase: 'armed', waiting: verdict });
   report(draft, command, 'armed', { atMs, verdict, reason });
   const backOffMs = commandLimits.retryMs * 2 ** Math.min(attempts - 1, 10);
-  const pauseMs = Math.max(detail.leastPauseMs ?? 0, Math.min(commandLimits.retryMostMs, backOffMs));
+  // The relay may have closed and opened again unseen, so a restriction keeps the pause between two changes (rule 11).
+  const leastMs = isSafeState(feature, command.state) ? 0 : interlockLimits.betweenChangesMs;
+  const pauseMs = Math.max(leastMs, Math.min(commandLimits.retryMostMs, backOffMs));
   setWork(draft, feature, { kind: 'pausing', untilMs: detail.evidence.nowMs + pauseMs });
 }
 
@@ -370,11 +371,7 @@ export function recordReadBack(
       finish(draft, command, 'refused', { atMs: evidence.trustedUtcMs ?? 0, reason });
       draft.waits.push(feature);
     } else if (wasWithdrawn(command)) goOnWaiting(draft, command, evidence);
-    else {
-      // The relay may have closed and opened again unseen, so the pause between two changes is kept (rule 11).
-      const leastPauseMs = isSafeState(feature, command.state) ? 0 : interlockLimits.betweenChangesMs;
-      retry(draft, command, { isMismatch: true, reason: 'read back', evidence, leastPauseMs });
-    }
+    else retry(draft, command, { isMismatch: true, reason: 'read back', evidence });
   }
   return commit(draft);
 }

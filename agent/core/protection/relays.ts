@@ -173,8 +173,10 @@ function differs(
   }
   if (watch.faulted && wanted === '1') return { state: setWatch(state, feature, watch), effects };
   const pauseMs = watch.faulted ? relayLimits.neverGiveUpMs : relayLimits.betweenTriesMs;
-  watch = { ...watch, tries: watch.tries + 1, nextTryMs: evidence.nowMs + pauseMs, repairing: true };
   const withinMs = orderWithinMs({ feature, state: wanted }, relayLimits.withinMs);
+  // A cut may be on the wire as late as that; the pause between two begins there.
+  const nextTryMs = evidence.nowMs + pauseMs + (wanted === '1' ? withinMs : 0);
+  watch = { ...watch, tries: watch.tries + 1, nextTryMs, repairing: true };
   effects.push({ kind: 'repair', feature, state: wanted, token: `repair:${feature}`, withinMs });
   return { state: setWatch(state, feature, watch), effects };
 }

@@ -76,8 +76,10 @@ export function createVehicle(
   const rules = rulesOf(config.protection, config.profile);
   const started = startVehicleConfig(given.slots ?? noSlots, config, monoMs);
   const slices = modules.map((module) => module.create?.({ config, memory, rows, nowMs: monoMs }));
+  const states = Object.assign({}, ...slices) as ModuleStates;
+  const list = states.owner?.owner?.list ?? null;
   return {
-    ...(Object.assign({}, ...slices) as ModuleStates),
+    ...states,
     settings: started.settings,
     config: started.state,
     zoneCount: 0,
@@ -117,7 +119,7 @@ export function createVehicle(
     heartbeatMs: monoMs + started.settings.reporting.heartbeatS * 1000,
     tickMs: monoMs,
     holdUp: null,
-    guard: startGuard(config, given.record, monoMs),
+    guard: startGuard(config, given.record, { atMs: monoMs, list }),
     fixes: 0,
     isStopping: false,
   };

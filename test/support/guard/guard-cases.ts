@@ -2,8 +2,11 @@
 // another language answers them as lines.
 import type { GuardFact } from '../../../agent/guard/facts.ts';
 import type { LineRequest, Refusal } from '../../../agent/guard/guard.ts';
+import type { CommandBody } from '../../../src/core/wire/wire.ts';
+import { type PlainList, plainPersons } from './guard-lines.ts';
 import {
   type Asking,
+  type Course,
   inputsFact,
   nowMs,
   orderFact,
@@ -28,11 +31,12 @@ const relays = (agoMs: number, on: boolean | null, more = {}): GuardFact => ({
   enginecutoff: on,
   ...more,
 });
-const bus = (kmh: number | null, rpm: number | null, agoMs = 100): GuardFact => ({
-  kind: 'bus',
+type SignName = Extract<GuardFact, { kind: 'sign' }>['of'];
+const sign = (of: SignName, value: number | null, agoMs = 100): GuardFact => ({
+  kind: 'sign',
   atMs: ago(agoMs),
-  kmh,
-  rpm,
+  of,
+  value,
 });
 export const without = (kind: GuardFact['kind']): readonly GuardFact[] =>
   parked.filter((fact) => fact.kind !== kind);
@@ -68,8 +72,17 @@ export const conditions: readonly Case[] = [
     [],
     ['order', 'expiry', 'holdup', 'key', 'place'],
     {
-      setup: { relays: [{ feature: 'enginecutoff', unit: 1, addresses: [0, 1], off: null }] },
+      setup: { outputs: [{ feature: 'enginecutoff', unit: 1, addresses: [0, 1], off: null }] },
       request: { kind: 'writeCoils', unit: 1, first: 0, values: [false, true] },
+    },
+  ],
+  [
+    'a place that is not named, on a unit of one relay',
+    [],
+    ['fault'],
+    {
+      setup: { outputs: [{ feature: 'enginecutoff', unit: 1, addresses: [0, 1], off: null }] },
+      request: { kind: 'writeCoil', unit: 1, address: 0xff, on: true },
     },
   ],
   [
@@ -118,7 +131,7 @@ export const conditions: readonly Case[] = [
     [
       ...keyOn,
       { kind: 'relays', atMs: ago(50_000), warning: true },
-      { kind: 'relays', atMs: ago(15_001), warning: true },
+      { kind: 'relays', atMs: ago(6001), warning: true },
     ],
     ['key'],
   ],
@@ -127,7 +140,7 @@ export const conditions: readonly Case[] = [
     [
       ...keyOn,
       { kind: 'relays', atMs: ago(50_000), warning: true },
-      { kind: 'relays', atMs: ago(15_000), warning: true },
+      { kind: 'relays', atMs: ago(6000), warning: true },
     ],
     'permit',
   ],
@@ -210,16 +223,28 @@ export const conditions: readonly Case[] = [
     ],
     ['place'],
   ],
-  ['a turning engine', [...parked, { kind: 'rpm', atMs: ago(10_000), value: 100 }], ['engine']],
-  ['an engine that turned before', [...parked, { kind: 'rpm', atMs: ago(10_001), value: 800 }], 'permit'],
-  ['an engine that hardly turns', [...parked, { kind: 'rpm', atMs: ago(100), value: 99 }], 'permit'],
-  ['an engine of unknown speed', [...parked, { kind: 'rpm', atMs: ago(100), value: null }], 'permit'],
-  ['an engine on the bus', [...parked, bus(null, 300)], ['engine']],
-  ['an engine on the bus before', [...parked, bus(null, 300, 2001)], 'permit'],
-  ['a starter on the bus', [...parked, bus(0, 299)], 'permit'],
-  ['a speed on the bus', [...parked, bus(3.1, null, 2000)], ['bus']],
-  ['a speed on the bus before', [...parked, bus(80, null, 2001)], 'permit'],
-  ['rest on the bus', [...parked, bus(3, 0)], 'permit'],
+  ['a turning engine', [...parked, sign('rpm', 100, 10_000)], ['engine']],
+  ['an engine that turned before', [...parked, sign('rpm', 800, 10_001)], 'permit'],
+  ['an engine that hardly turns', [...parked, sign('rpm', 99, 100)], 'permit'],
+  [
+    'an engine that turned before an unknown speed',
+    [...parked, sign('rpm', 800, 9000), sign('rpm', null)],
+    ['engine'],
+  ],
+  ['an engine that turned before it stood', [...parked, sign('rpm', 800, 9000), sign('rpm', 0)], 'permit'],
+  [
+    'a speed on the bus before an unknown one',
+    [...parked, sign('busKmh', 40, 900), sign('busKmh', null)],
+    ['bus'],
+  ],
+  ['an engine of unknown speed', [...parked, sign('rpm', null, 100)], 'permit'],
+  ['an engine on the bus', [...parked, sign('busRpm', 300)], ['engine']],
+  ['an engine on the bus 2 s ago', [...parked, sign('busRpm', 300, 2000)], ['engine']],
+  ['an engine on the bus before', [...parked, sign('busRpm', 300, 2001)], 'permit'],
+  ['a starter on the bus', [...parked, sign('busRpm', 299)], 'permit'],
+  ['a speed on the bus', [...parked, sign('busKmh', 3, 2000)], ['bus']],
+  ['a speed on the bus before', [...parked, sign('busKmh', 80, 2001)], 'permit'],
+  ['rest on the bus', [...parked, sign('busKmh', 2.9)], 'permit'],
   [
     'a closing 10 s ago',
     [relays(11_000, false), relays(10_000, true), relays(9900, false), ...parked],
@@ -232,8 +257,35 @@ export const conditions: readonly Case[] = [
   ],
   ['six closings within an hour', [...closings(6, 3_599_999), ...parked], ['pace']],
   ['six closings in an hour', [...closings(6, 3_600_000), ...parked], 'permit'],
+  [
+    'a relay that reads closed at first, 10 s ago',
+    [relays(10_000, true), relays(9900, false), ...parked],
+    'permit',
+  ],
+  [
+    'a relay that reads closed at first, after that',
+    [relays(9999, true), relays(9900, false), ...parked],
+    ['pace'],
+  ],
   ['five closings', [...closings(5, 3_000_000), ...parked], 'permit'],
   ['a refusal of the interlock', parked, ['interlock'], { isAllowed: false }],
+  ['a fact of later than the question', [...parked, { ...grants, atMs: nowMs + 1 }], ['holdup']],
+  [
+    'one of earlier behind it',
+    [...parked, { ...grants, atMs: nowMs + 1 }, { ...grants, atMs: nowMs }],
+    ['holdup'],
+  ],
+  [
+    'a request of later than its answer',
+    [...parked, { kind: 'inputs', atMs: nowMs, askedMs: nowMs + 1, ignition: false }],
+    ['inputs', 'holdup'],
+    { atMs: nowMs + 1 },
+  ],
+  [
+    'a request as late as its answer',
+    [...parked, { kind: 'inputs', atMs: nowMs, askedMs: nowMs, ignition: false }],
+    'permit',
+  ],
   ['a step of 200 ms ago', parked, 'permit', { atMs: nowMs + 200 }],
   ['a step of before that', parked, ['holdup'], { atMs: nowMs + 201 }],
   [
@@ -287,7 +339,12 @@ export const conditions: readonly Case[] = [
     ['key'],
     { request: unlock },
   ],
-  ['an unlock beside a turning engine', [...parked, unlocks, bus(null, 900)], 'permit', { request: unlock }],
+  [
+    'an unlock beside a turning engine',
+    [...parked, unlocks, sign('busRpm', 900)],
+    'permit',
+    { request: unlock },
+  ],
   ['a stuck motion input', stuck(600_000, []), 'permit'],
   ['a motion input that is stuck for a shorter time', stuck(599_999, []), ['motion']],
   ['one that is active since a drive', stuck(600_000, [speedFact(20, 300_000)]), ['motion']],
@@ -340,9 +397,98 @@ function stuck(
   ];
 }
 
+const byPersons = { verifyPersons: plainPersons };
+const agreed = (...by: readonly string[]): Partial<CommandBody> => ({
+  assertions: by.map((credential) => ({
+    credential,
+    clientData: 'x',
+    authenticatorData: 'x',
+    signature: 'x',
+  })),
+});
+/** @param untilMs end of the list, from now on. */
+const owner = (persons: readonly string[], untilMs = 9e9): GuardFact => {
+  const needed = { enginecutoff: 2, cargoaccess: 1 };
+  const list: PlainList = { validUntilMs: utcMs + untilMs, needed, persons };
+  return { kind: 'owner', atMs: ago(400), list } as unknown as GuardFact;
+};
+const both = orderFact(agreed('ann', 'bob'));
+const ownedCases: readonly (readonly [what: string, facts: readonly GuardFact[], refusals: Case[2]])[] = [
+  [
+    'what a geozone had done, of a unit with an owner',
+    [{ ...zoneOrder, origin: 'carried' }, ...without('order'), grants, owner(['ann', 'bob'])],
+    ['order'],
+  ],
+  [
+    'an order without persons, of a unit with an owner',
+    [...parked, owner(['ann', 'bob']), clock(0, true)],
+    ['order'],
+  ],
+  ['an order of its persons', [...without('order'), both, owner(['ann', 'bob']), clock(0, true)], 'permit'],
+  [
+    'one of a person too few',
+    [...without('order'), orderFact(agreed('ann')), owner(['ann', 'bob']), clock(0, true)],
+    ['order'],
+  ],
+  [
+    'one of a person who left the list',
+    [...without('order'), owner(['ann', 'bob']), both, owner(['ann']), clock(0, true)],
+    ['order'],
+  ],
+  ['one without a list', [...without('order'), both, clock(0, true)], ['order']],
+  ['one at an unknown time', [...without('order'), both, owner(['ann', 'bob'])], ['order']],
+  [
+    'one just before the end of the list',
+    [...without('order'), both, owner(['ann', 'bob'], 501), clock(0, true)],
+    'permit',
+  ],
+  [
+    'one at the end of the list',
+    [...without('order'), both, owner(['ann', 'bob'], 500), clock(0, true)],
+    ['order'],
+  ],
+  [
+    'a geozone, of a unit with an owner',
+    [...without('order'), grants, zoneOrder, owner(['ann', 'bob']), clock(0, true)],
+    ['order'],
+  ],
+  [
+    'a person at the unit, of a unit with an owner',
+    [...without('order'), attended(100), owner(['ann', 'bob']), clock(0, true)],
+    ['order'],
+  ],
+  [
+    'what its persons had done, later',
+    [
+      orderFact({ ...agreed('ann', 'bob'), boot: 'b0' }, 'carried'),
+      ...without('order'),
+      owner(['ann', 'bob']),
+      clock(9e8, true),
+    ],
+    'permit',
+  ],
+  [
+    'what was done by a list that ended with the order',
+    [
+      orderFact({ ...agreed('ann', 'bob'), boot: 'b0' }, 'carried'),
+      ...without('order'),
+      owner(['ann', 'bob'], 59_999),
+    ],
+    ['order'],
+  ],
+  [
+    'what was done without its persons',
+    [orderFact({ boot: 'b0' }, 'carried'), ...without('order'), owner(['ann', 'bob']), clock(9e8, true)],
+    ['order'],
+  ],
+];
+const owned = ownedCases.map(
+  ([what, facts, refusals]): Case => [what, facts, refusals, { setup: byPersons }],
+);
+
 export const lives: readonly Case[] = [
   ['an order with the number 0', [...without('order'), orderFact({ counter: 0 })], ['order', 'expiry']],
-  ['a second consent', [...without('order'), attended(130_000), attended(9)], 'permit'],
+  ['a second consent', [...without('order'), attended(130_000), attended(100)], 'permit'],
 
   ['an order until its end', [...without('order'), orderFact({}, 'new', 59_999)], 'permit'],
   ['an order at its end', [...without('order'), orderFact({}, 'new', 60_000)], ['expiry']],
@@ -401,14 +547,30 @@ export const lives: readonly Case[] = [
   ],
   [
     'an order of an earlier run at an unknown time',
-    [...without('order'), orderFact({ boot: 'b0' }, 'waiting')],
+    [orderFact({ boot: 'b0' }, 'waiting'), ...without('order')],
     ['expiry'],
+  ],
+  [
+    'an order of an earlier run that comes after the start',
+    [...without('order'), clock(0, true), orderFact({ boot: 'b0' }, 'waiting')],
+    ['order', 'expiry'],
+  ],
+  [
+    'one that was carried out and comes after the start',
+    [...without('order'), orderFact({ boot: 'b0' }, 'carried')],
+    ['order', 'expiry'],
+  ],
+  [
+    'an unlock that was carried out in an earlier run',
+    [orderFact({ boot: 'b0', feature: 'cargoaccess' }, 'carried'), ...without('order')],
+    ['order', 'expiry'],
+    { request: unlock },
   ],
   ['one before its end by UTC', kept(59_999), 'permit'],
   ['one at its end by UTC', kept(60_000), ['expiry']],
   [
     'one by the time of a receiver',
-    [...without('order'), clock(0, false), orderFact({ boot: 'b0' }, 'waiting')],
+    [orderFact({ boot: 'b0' }, 'waiting'), ...without('order'), clock(0, false)],
     'permit',
   ],
   [
@@ -418,22 +580,22 @@ export const lives: readonly Case[] = [
   ],
   [
     'one that a signed time mends',
-    [...without('order'), clock(90_000, false), clock(0, true), orderFact({ boot: 'b0' }, 'waiting')],
+    [orderFact({ boot: 'b0' }, 'waiting'), ...without('order'), clock(90_000, false), clock(0, true)],
     'permit',
   ],
   [
     'one that was carried out, at any time',
-    [...without('order'), orderFact({ boot: 'b0' }, 'carried', 600_000)],
+    [orderFact({ boot: 'b0' }, 'carried', 600_000), ...without('order')],
     'permit',
   ],
   [
     'one that was carried out, with the key on after a warning',
-    [...without('order'), orderFact({}, 'carried'), ...sound(30_000), inputsFact(true, false)],
+    [orderFact({}, 'carried'), ...without('order'), ...sound(30_000), inputsFact(true, false)],
     ['key'],
   ],
   [
     'a cancel of one that was carried out',
-    [...without('order'), orderFact({}, 'carried'), orderFact({ cancel: true, counter: 2 })],
+    [orderFact({}, 'carried'), ...without('order'), orderFact({ cancel: true, counter: 2 })],
     'permit',
   ],
   ['a geozone that the configuration names', [...without('order'), grants, zoneOrder], 'permit'],
@@ -467,20 +629,20 @@ export const lives: readonly Case[] = [
   [
     'a geozone of an earlier run',
     [
+      { ...zoneOrder, origin: 'waiting', proof: { ...zoneOrder.proof, untilMs: utcMs + 5 } },
       ...without('order'),
       grants,
       clock(-1000, true),
-      { ...zoneOrder, origin: 'waiting', proof: { ...zoneOrder.proof, untilMs: utcMs + 5 } },
     ],
     'permit',
   ],
   [
     'a geozone of an earlier run after its end',
     [
+      { ...zoneOrder, origin: 'waiting', proof: { ...zoneOrder.proof, untilMs: utcMs } },
       ...without('order'),
       grants,
       clock(0, true),
-      { ...zoneOrder, origin: 'waiting', proof: { ...zoneOrder.proof, untilMs: utcMs } },
     ],
     ['expiry'],
   ],
@@ -491,51 +653,30 @@ export const lives: readonly Case[] = [
   ],
   [
     'a geozone behind what a person had done',
-    [...without('order'), orderFact({}, 'carried', 60_000), grants, zoneOrder],
+    [orderFact({}, 'carried', 60_000), ...without('order'), grants, zoneOrder],
     'permit',
   ],
   ['a person at the unit', [...without('order'), attended(124_999)], 'permit'],
+  ['a consent of later than now', [...without('order'), attended(99)], ['order', 'expiry']],
+  ['a consent of that moment', [...without('order'), attended(100)], 'permit'],
   ['a consent that is too old', [...without('order'), attended(125_000)], ['expiry']],
   [
     'a person at the unit, no fix',
-    [...without('order').filter(({ kind }) => kind !== 'speed'), attended(9)],
+    [...without('order').filter(({ kind }) => kind !== 'speed'), attended(100)],
     'permit',
     { setup: { motion: null, mayLackFix: false } },
   ],
   [
     'a person at the unit, the key on',
-    [...keyOn.filter(({ kind }) => kind !== 'order' && kind !== 'speed'), attended(9)],
+    [...keyOn.filter(({ kind }) => kind !== 'order' && kind !== 'speed'), attended(100)],
     ['key', 'place'],
   ],
   [
-    'an order that was carried out and expired, on a relay that fell off',
-    [
-      ...without('order'),
-      orderFact({}, 'new', 70_000),
-      relays(60_000, false),
-      relays(59_000, true),
-      relays(55_000, true),
-      relays(500, false),
-    ],
-    'permit',
+    'six closings, and an order that was carried out',
+    [orderFact({}, 'carried'), ...closings(6, 500_000), ...without('order')],
+    ['pace'],
   ],
-  [
-    'one that was closed for a shorter time',
-    [
-      ...without('order'),
-      orderFact({}, 'new', 70_000),
-      relays(60_000, false),
-      relays(59_000, true),
-      relays(55_001, true),
-      relays(500, false),
-    ],
-    ['expiry'],
-  ],
-  [
-    'one that was carried out, after six closings',
-    [...closings(6, 500_000), ...without('order'), orderFact({}, 'carried')],
-    'permit',
-  ],
+  ...owned,
   [
     'a lock that opened and closed',
     [
@@ -554,22 +695,210 @@ function clock(aheadMs: number, isSigned: boolean): GuardFact {
   return { kind: 'clock', atMs: ago(500), utcMs: utcMs + aheadMs, isSigned };
 }
 function kept(atUtcMs: number): readonly GuardFact[] {
-  return [...without('order'), clock(atUtcMs - 500, true), orderFact({ boot: 'b0' }, 'waiting')];
+  return [orderFact({ boot: 'b0' }, 'waiting'), ...without('order'), clock(atUtcMs - 500, true)];
 }
 
+const none = ['order', 'expiry', 'holdup', 'key', 'place'] as const;
 export const requests: readonly (readonly [request: LineRequest, answer: 'permit' | readonly Refusal[]])[] = [
-  [{ kind: 'unheardOf', unit: 1 }, ['order', 'expiry', 'holdup', 'key', 'place']],
-
+  [{ kind: 'unheardOf', unit: 1 }, none],
+  [{ kind: 'unheardOf', unit: 1, address: 0 }, none],
   [{ kind: 'readBits', unit: 1, first: 0 }, 'permit'],
   [{ kind: 'readRegisters', unit: 1, first: 0 }, 'permit'],
+  [{ kind: 'readBits', unit: 1, first: 5 }, 'permit'],
   [{ kind: 'writeCoil', unit: 1, address: 0, on: false }, 'permit'],
-  [{ kind: 'writeCoil', unit: 2, address: 0, on: true }, 'permit'],
-  [{ kind: 'writeCoil', unit: 1, address: 2, on: true }, 'permit'],
-  [{ kind: 'writeRegister', unit: 1, address: 0, value: 1 }, 'permit'],
-  [{ kind: 'writeCoil', unit: 1, address: 0x200, on: true }, ['order', 'expiry', 'holdup', 'key', 'place']],
-  [{ kind: 'pulseCoil', unit: 1, address: 0x201, value: 0 }, ['order', 'expiry', 'holdup', 'key', 'place']],
+  [{ kind: 'writeCoil', unit: 1, address: 0x200, on: true }, none],
+  [{ kind: 'pulseCoil', unit: 1, address: 0x201, value: 0 }, none],
   [{ kind: 'writeCoils', unit: 1, first: 0, values: [false, false] }, 'permit'],
-  [{ kind: 'writeCoils', unit: 1, first: 1, values: [true] }, ['order', 'expiry', 'holdup', 'key', 'place']],
+  [{ kind: 'writeCoils', unit: 1, first: 1, values: [true] }, none],
   [{ kind: 'writeCoils', unit: 1, first: 0, values: [false, true] }, ['fault']],
-  [{ kind: 'unheardOf', unit: 1, address: 0 }, ['order', 'expiry', 'holdup', 'key', 'place']],
+  // Outputs and registers that restrict nothing pass; a unit without a relay is no matter of the guard.
+  [{ kind: 'writeCoil', unit: 1, address: 2, on: true }, 'permit'],
+  [{ kind: 'writeCoils', unit: 1, first: 1, values: [false, true] }, 'permit'],
+  [{ kind: 'writeRegister', unit: 1, address: 7, value: 1 }, 'permit'],
+  [{ kind: 'writeCoil', unit: 2, address: 0, on: true }, 'permit'],
+  [{ kind: 'writeCoil', unit: 3, address: 5, on: true }, 'permit'],
+  // What the set-up does not name on a unit of the relays, such as the coil that moves all relays of a board.
+  [{ kind: 'writeCoil', unit: 1, address: 0xff, on: true }, ['fault']],
+  [{ kind: 'writeCoil', unit: 1, address: 0xff, on: false }, ['fault']],
+  [{ kind: 'writeCoil', unit: 1, address: 7, on: true }, ['fault']],
+  [{ kind: 'writeRegister', unit: 1, address: 0, value: 1 }, ['fault']],
+  [{ kind: 'writeCoils', unit: 1, first: 2, values: [true, true] }, ['fault']],
+  [{ kind: 'writeCoils', unit: 1, first: 0, values: [true, false, true, true] }, ['fault']],
+  // A broadcast reaches each unit.
+  [{ kind: 'writeCoil', unit: 0, address: 0, on: true }, none],
+  [{ kind: 'writeCoil', unit: 0, address: 0, on: false }, 'permit'],
+  [{ kind: 'writeCoil', unit: 0, address: 2, on: true }, ['fault']],
+  [{ kind: 'writeCoil', unit: 0, address: 9, on: true }, ['fault']],
+  [{ kind: 'readBits', unit: 0, first: 9 }, 'permit'],
+];
+
+const moved = (fact: GuardFact, ms: number): GuardFact =>
+  fact.kind === 'inputs' && fact.askedMs !== null
+    ? { ...fact, atMs: fact.atMs + ms, askedMs: fact.askedMs + ms }
+    : { ...fact, atMs: fact.atMs + ms };
+/** A parked vehicle so long from now. */
+const at = (ms: number): readonly GuardFact[] => without('order').map((fact) => moved(fact, ms));
+const long = orderFact({ expiresMs: utcMs + 9e9 });
+const short = orderFact({ expiresMs: utcMs + 20_000 });
+const read = (ms: number, on: boolean): GuardFact => relays(-ms, on);
+
+export const courses: readonly Course[] = [
+  {
+    what: 'a relay that reads nothing is tried again after 10 s, and six times an hour',
+    lines: [
+      ...without('order'),
+      long,
+      0,
+      ...[10, 20, 30, 40, 50, 60, 3600].flatMap((s) => [
+        ...at(s * 1000 - 1),
+        s * 1000 - 1,
+        ...at(s * 1000),
+        s * 1000,
+      ]),
+    ],
+    answers: [
+      'permit',
+      ...[1, 2, 3, 4, 5].flatMap(() => [['pace'], 'permit'] as const),
+      ['pace'],
+      ['pace'],
+      ['pace'],
+      'permit',
+    ],
+  },
+  {
+    what: 'a write that is repeated within 2 s belongs to the same try',
+    lines: [
+      ...without('order'),
+      long,
+      0,
+      ...at(100),
+      100,
+      ...at(1999),
+      1999,
+      ...at(2000),
+      2000,
+      ...at(9999),
+      9999,
+      ...at(10_000),
+      10_000,
+    ],
+    answers: ['permit', 'permit', 'permit', ['pace'], ['pace'], 'permit'],
+  },
+  {
+    what: 'a closing that is read within 4 s of a permit was counted with it',
+    lines: [...without('order'), long, 0, read(4000, true), read(4500, false), ...at(10_000), 10_000],
+    answers: ['permit', 'permit'],
+  },
+  {
+    what: 'a later one is another',
+    lines: [
+      ...without('order'),
+      long,
+      0,
+      read(4001, true),
+      read(4500, false),
+      ...at(14_000),
+      14_000,
+      ...at(14_001),
+      14_001,
+    ],
+    answers: ['permit', ['pace'], 'permit'],
+  },
+  {
+    what: 'an order is carried out by its own closing that reads closed for 4 s, and has no end then',
+    lines: [
+      ...without('order'),
+      short,
+      0,
+      read(100, true),
+      read(4100, true),
+      read(20_000, false),
+      ...at(30_000),
+      30_000,
+    ],
+    answers: ['permit', 'permit'],
+  },
+  {
+    what: 'one that reads closed for a shorter time is not',
+    lines: [
+      ...without('order'),
+      short,
+      0,
+      read(100, true),
+      read(4099, true),
+      read(4100, false),
+      ...at(30_000),
+      30_000,
+    ],
+    answers: ['permit', ['expiry']],
+  },
+  {
+    what: 'nor is one without a permit, whose relay another cause holds closed',
+    lines: [
+      ...without('order'),
+      short,
+      read(-900, true),
+      read(9000, true),
+      read(9100, false),
+      ...at(30_000),
+      30_000,
+    ],
+    answers: [['expiry']],
+  },
+  {
+    what: 'a permit on a relay that is closed counts from the permit',
+    lines: [
+      ...without('order'),
+      short,
+      read(-20_000, true),
+      0,
+      read(3999, true),
+      read(4100, false),
+      ...at(30_000),
+      30_000,
+    ],
+    answers: ['permit', ['expiry']],
+  },
+  {
+    what: 'and makes the order carried out after 4 s',
+    lines: [
+      ...without('order'),
+      short,
+      read(-20_000, true),
+      0,
+      read(4000, true),
+      read(4100, false),
+      ...at(30_000),
+      30_000,
+    ],
+    answers: ['permit', 'permit'],
+  },
+  {
+    what: 'an order that had ended before its relay closed is not carried out',
+    lines: [
+      ...without('order'),
+      short,
+      0,
+      read(19_000, true),
+      read(24_000, true),
+      read(24_100, false),
+      ...at(40_000),
+      40_000,
+    ],
+    answers: ['permit', ['expiry']],
+  },
+  {
+    what: 'one that ended just after it is',
+    lines: [
+      ...without('order'),
+      short,
+      0,
+      read(18_999, true),
+      read(24_000, true),
+      read(24_100, false),
+      ...at(40_000),
+      40_000,
+    ],
+    answers: ['permit', 'permit'],
+  },
 ];

@@ -3,7 +3,11 @@
 import { createGuard, type GuardFact, type GuardSetup, recordFact } from '../../../agent/guard/facts.ts';
 import { askGuard, type LineRequest } from '../../../agent/guard/guard.ts';
 import { createSeededEntropy } from '../../../simulator/core/random.ts';
+import type { VerifyPersons } from '../../../src/core/persons/persons.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
+
+const features = ['enginecutoff', 'cargoaccess'] as const;
+const utcMs = Date.UTC(2027, 0, 1);
 
 /** Stands for the verification of a signature. */
 export const plainVerifier = {
@@ -11,8 +15,30 @@ export const plainVerifier = {
     token.startsWith('good.') ? new TextEncoder().encode(token.slice('good.'.length)) : null,
 };
 
+/** A list of persons as lines have it: their credentials stand for them. */
+export interface PlainList {
+  readonly validUntilMs: number;
+  readonly needed: Readonly<Record<(typeof features)[number], number>>;
+  readonly persons: readonly string[];
+}
+
+/** Stands for the check of assertions: their credentials must be on the list. */
+export const plainPersons: VerifyPersons = (given, { feature, expiresMs }, assertions, nowMs) => {
+  const list = given as unknown as PlainList | null;
+  const by = assertions.map(({ credential }) => credential);
+  const agrees =
+    list !== null &&
+    nowMs !== null &&
+    nowMs < Math.min(list.validUntilMs, expiresMs) &&
+    by.every((one) => list.persons.includes(one)) &&
+    new Set(by).size >= list.needed[feature];
+  return agrees ? { ok: true, persons: by } : { ok: false, refusal: { reason: 'too_few' } };
+};
+
 export interface SetupLine {
-  readonly setup: Omit<GuardSetup, 'verifier' | 'warningMs'> & {
+  readonly setup: Omit<GuardSetup, 'verifier' | 'verifyPersons' | 'warningMs'> & {
+    /** An owner's key is pinned. */
+    readonly hasOwner: boolean;
     readonly warningMs: number | null;
     /** False: no key of a broker is pinned. */
     readonly hasKey?: boolean;
@@ -31,6 +57,7 @@ export const setupOfLine = ({ setup }: SetupLine): GuardSetup => ({
   ...setup,
   warningMs: setup.warningMs ?? Number.POSITIVE_INFINITY,
   verifier: setup.hasKey === false ? null : plainVerifier,
+  verifyPersons: setup.hasOwner ? plainPersons : null,
 });
 
 /** The verdict of an interlock as a line names it. */
@@ -71,9 +98,6 @@ const pick = <Item>(luck: Luck, items: readonly Item[]): Item =>
 const mostly = <Item>(luck: Luck, usual: Item, others: readonly Item[]): Item =>
   luck.chance(0.93) ? usual : pick(luck, others);
 
-const features = ['enginecutoff', 'cargoaccess'] as const;
-const utcMs = Date.UTC(2027, 0, 1);
-
 function randomSetup(luck: Luck): SetupLine['setup'] {
   const isCoil = luck.chance(0.7);
   const relays = features.map((feature, at) => ({
@@ -87,12 +111,18 @@ function randomSetup(luck: Luck): SetupLine['setup'] {
     accountID: 'acme',
     deviceID: 'truck-1',
     boot: 'b1',
-    relays,
+    outputs: [
+      ...relays,
+      { feature: null, unit: 1, addresses: [2], off: isCoil ? null : 0 },
+      { feature: null, unit: 1, addresses: [0x1000], off: -1 },
+      { feature: null, unit: 2, addresses: [0], off: null },
+    ],
     zoneCuts: luck.chance(0.7),
     ignition: input(),
     motion: input(),
     mayLackFix: luck.chance(0.7),
     warningMs: luck.chance(0.5) ? 3e4 : null,
+    hasOwner: luck.chance(0.2),
   };
 }
 
@@ -103,11 +133,23 @@ interface Life {
   counter: number;
 }
 
-function randomProof(life: Life) {
+function agreed(luck: Luck): NonNullable<CommandBody['assertions']> {
+  const by = mostly(luck, ['ann', 'bob'], [['ann'], [], ['ann', 'ann'], ['ann', 'eve'], ['bob', 'cid']]);
+  return by.map((credential) => ({ credential, clientData: 'x', authenticatorData: 'x', signature: 'x' }));
+}
+
+function randomList(luck: Luck): PlainList | null {
+  if (luck.chance(0.1)) return null;
+  const needed = { enginecutoff: mostly(luck, 2, [1, 3]), cargoaccess: 1 };
+  const validUntilMs = utcMs + mostly(luck, 9e9, [0, 30_000]);
+  return { validUntilMs, needed, persons: mostly(luck, ['ann', 'bob'], [['ann'], []]) };
+}
+
+function randomProof(life: Life, feature = pick(life.luck, features)) {
   const { luck, nowMs } = life;
-  const feature = pick(luck, features);
   const kind = mostly(luck, 'broker', ['zone', 'attended'] as const);
-  if (kind === 'attended') return { kind, feature, agreedMs: nowMs - pick(luck, [0, 100, 124_999, 125_000]) };
+  if (kind === 'attended')
+    return { kind, feature, agreedMs: nowMs - pick(luck, [-1, 0, 100, 124_999, 125_000]) };
   if (kind === 'zone')
     return {
       kind,
@@ -131,6 +173,7 @@ function randomProof(life: Life) {
     reason: '',
     issuer: 'acme/op',
     cancel: luck.chance(0.05),
+    ...(life.setup.hasOwner ? { assertions: agreed(luck) } : {}),
   };
   return { kind, token: `${mostly(luck, 'good.', ['bad.'])}${JSON.stringify(body)}` } as const;
 }
@@ -144,9 +187,10 @@ function randomFact(life: Life): GuardFact {
     'inputs',
     'inputs',
     'relays',
-    'rpm',
-    'bus',
+    'sign',
+    'sign',
     'clock',
+    'owner',
     'grants',
     'order',
   ] as const;
@@ -158,7 +202,7 @@ function randomFact(life: Life): GuardFact {
       return {
         kind,
         atMs,
-        askedMs: mostly(luck, atMs, [atMs - 100, atMs - 599, atMs - 600, atMs - 601, null]),
+        askedMs: mostly(luck, atMs, [atMs - 100, atMs - 599, atMs - 600, atMs - 601, atMs + 1, null]),
         ...(luck.chance(0.9) ? { ignition: bit(setup.ignition) } : {}),
         ...(luck.chance(0.9) ? { motion: bit(setup.motion) } : {}),
       };
@@ -170,10 +214,13 @@ function randomFact(life: Life): GuardFact {
         warning: mostly(luck, true, [false, null]),
         ...(luck.chance(0.8) ? { cargoaccess: luck.chance(0.5) } : {}),
       };
-    case 'rpm':
-      return { kind, atMs, value: pick(luck, [null, 0, 0, 99.9, 100, 800]) };
-    case 'bus':
-      return { kind, atMs, kmh: mostly(luck, null, [0, 3, 3.1]), rpm: mostly(luck, null, [0, 299, 300]) };
+    case 'sign': {
+      const of = pick(luck, ['rpm', 'busRpm', 'busKmh'] as const);
+      const least = { rpm: 100, busRpm: 300, busKmh: 3 }[of];
+      return { kind, atMs, of, value: mostly(luck, pick(luck, [null, 0, least - 0.1]), [least, 800]) };
+    }
+    case 'owner':
+      return { kind, atMs, list: randomList(luck) } as unknown as GuardFact;
     case 'speed':
       return {
         kind,
@@ -201,14 +248,14 @@ function randomFact(life: Life): GuardFact {
 }
 
 function randomRequest({ luck, setup }: Life): LineRequest {
-  const isCoil = setup.relays[0]?.off === null;
-  const unit = mostly(luck, 1, [2]);
-  const address = pick(luck, [0, 0, 0, 1, 1, 2, 0x200]);
+  const isCoil = setup.outputs[0]?.off === null;
+  const unit = mostly(luck, 1, [0, 2, 3]);
+  const address = mostly(luck, pick(luck, [0, 0, 0, 1, 1, 2, 0x200]), [3, 0x1000]);
   if (luck.chance(0.03))
     return { kind: pick(luck, ['readBits', 'readRegisters']), unit, first: 0, count: 8 } as LineRequest;
   if (luck.chance(0.06)) {
     const values = isCoil ? [luck.chance(0.5), luck.chance(0.5)] : [luck.integer(0, 2), luck.integer(0, 2)];
-    return { kind: isCoil ? 'writeCoils' : 'writeRegisters', unit, first: pick(luck, [0, 1, 5]), values };
+    return { kind: isCoil ? 'writeCoils' : 'writeRegisters', unit, first: pick(luck, [0, 1, 2, 5]), values };
   }
   if (mostly(luck, isCoil, [!isCoil]))
     return luck.chance(0.8)
@@ -220,8 +267,82 @@ function randomRequest({ luck, setup }: Life): LineRequest {
 /** Times that pass between two lines, ms; the rare ones are limits. */
 const passes = [0, 5, 19, 20, 50, 50, 50, 100, 100] as const;
 const rarePasses = [
-  200, 201, 600, 1870, 2000, 2001, 3000, 3001, 4000, 10_000, 30_000, 600_000, 3_600_000,
+  200, 201, 600, 1870, 2000, 2001, 3000, 3001, 4000, 6000, 10_000, 30_000, 600_000, 3_600_000,
 ] as const;
+
+const factLine = (fact: GuardFact): string => JSON.stringify({ fact });
+
+/** What the record kept, before the first step. */
+function* keptLines(life: Life): Generator<string> {
+  const { luck, nowMs: atMs } = life;
+  for (let at = luck.integer(0, 2); at > 0; at -= 1) {
+    const origin = pick(luck, ['waiting', 'carried'] as const);
+    yield factLine({ kind: 'order', atMs, proof: randomProof(life), origin });
+  }
+  if (life.setup.hasOwner)
+    yield factLine({ kind: 'owner', atMs, list: randomList(luck) } as unknown as GuardFact);
+}
+
+/** Steps that are due, readings of a parked vehicle, and an order: mostly what a cut needs. */
+function* parkedLines(life: Life, scene: { readonly isActive: boolean; readonly hasFix: boolean }) {
+  const { luck, setup } = life;
+  for (let at = 0; at < 4; at += 1) {
+    life.nowMs += 90;
+    yield factLine({ kind: 'step', atMs: life.nowMs });
+  }
+  const atMs = life.nowMs;
+  const bit = (fitted: { readonly invert: boolean } | null, isOn: boolean) =>
+    (fitted?.invert ?? false) !== isOn;
+  const [ignition, motion] = [bit(setup.ignition, false), bit(setup.motion, scene.isActive)];
+  yield factLine({ kind: 'inputs', atMs, askedMs: atMs - 20, ignition, motion });
+  if (scene.hasFix) yield factLine({ kind: 'speed', atMs, of: 'RMC', kmh: 0, isFix: true });
+  yield factLine({ kind: 'clock', atMs, utcMs, isSigned: true });
+  const feature = mostly(luck, 'enginecutoff', ['cargoaccess'] as const);
+  if (luck.chance(0.9))
+    yield factLine({ kind: 'order', atMs, proof: randomProof(life, feature), origin: 'new' });
+  yield ask(life, mostly(luck, cutOf(life), [randomRequest(life)]));
+}
+
+/** A vehicle that reads the same for long: at rest without a position, or with a motion input that is stuck. */
+function* longLines(life: Life): Generator<string> {
+  const { luck, setup } = life;
+  const isActive = luck.chance(0.2);
+  const motion = (setup.motion?.invert ?? false) !== isActive;
+  for (let at = luck.integer(isActive ? 204 : 9, isActive ? 214 : 13); at > 0; at -= 1) {
+    life.nowMs += mostly(luck, 2900, [3000, 1]);
+    const atMs = life.nowMs;
+    yield factLine({ kind: 'step', atMs });
+    yield factLine({ kind: 'inputs', atMs, askedMs: atMs, motion: luck.chance(0.999) ? motion : !motion });
+  }
+  yield* parkedLines(life, { isActive, hasFix: isActive || luck.chance(0.3) });
+}
+
+/** A relay that is read after a cut, past the life of its order, and falls off. */
+function* cutLines(life: Life): Generator<string> {
+  const { luck } = life;
+  const relays = (enginecutoff: boolean) => factLine({ kind: 'relays', atMs: life.nowMs, enginecutoff });
+  for (let at = luck.integer(1, 8); at > 0; at -= 1) {
+    yield* parkedLines(life, { isActive: false, hasFix: true });
+    life.nowMs += mostly(luck, 100, [0, 1999, 2000, 3999, 4000, 4001]);
+    yield relays(luck.chance(0.9));
+    life.nowMs += mostly(luck, 4000, [3999, 3899, 3900, 10_000, 61_000]);
+    yield relays(luck.chance(0.9));
+    life.nowMs += pick(luck, [0, 1000, 5999, 6000, 61_000, 600_000]);
+    yield relays(luck.chance(0.5));
+  }
+}
+
+const cutOf = ({ setup }: Life): LineRequest =>
+  setup.outputs[0]?.off === null
+    ? { kind: 'writeCoil', unit: 1, address: 0, on: true }
+    : { kind: 'writeRegister', unit: 1, address: 0, value: 1 };
+
+function ask(life: Life, request = randomRequest(life)): string {
+  const { luck } = life;
+  const isAllowed = mostly<boolean | 'throw'>(luck, true, [false, 'throw']);
+  const nowMs = life.nowMs - (luck.chance(0.01) ? 1 : 0);
+  return JSON.stringify({ ask: { nowMs, request, isAllowed } });
+}
 
 /** Random lines from a seed: lives of some hundreds each. */
 export function* randomLines(seed: string, steps: number): Generator<string> {
@@ -231,14 +352,12 @@ export function* randomLines(seed: string, steps: number): Generator<string> {
     if (life === null || luck.chance(0.003)) {
       life = { luck, setup: randomSetup(luck), nowMs: luck.integer(0, 1000), counter: 0 };
       yield JSON.stringify({ setup: life.setup });
+      yield* keptLines(life);
     }
+    if (luck.chance(0.003)) yield* longLines(life);
+    if (luck.chance(0.003)) yield* cutLines(life);
     life.nowMs += luck.chance(0.97) ? pick(luck, passes) : pick(luck, rarePasses);
-    const { nowMs } = life;
-    if (luck.chance(0.8)) yield JSON.stringify({ fact: { kind: 'step', atMs: nowMs } });
-    if (luck.chance(0.7)) yield JSON.stringify({ fact: randomFact(life) });
-    else {
-      const isAllowed = mostly<boolean | 'throw'>(luck, true, [false, 'throw']);
-      yield JSON.stringify({ ask: { nowMs, request: randomRequest(life), isAllowed } });
-    }
+    if (luck.chance(0.8)) yield factLine({ kind: 'step', atMs: life.nowMs });
+    yield luck.chance(0.7) ? factLine(randomFact(life)) : ask(life);
   }
 }

@@ -15,8 +15,9 @@ export const guardSetup: GuardSetup = {
   deviceID: 'truck-1',
   boot: 'b1',
   verifier: plainVerifier,
+  verifyPersons: null,
   zoneCuts: true,
-  relays: [
+  outputs: [
     {
       feature: 'enginecutoff',
       unit: 1,
@@ -29,6 +30,9 @@ export const guardSetup: GuardSetup = {
       addresses: [1, 513],
       off: null,
     },
+    { feature: null, unit: 1, addresses: [2], off: null },
+    { feature: null, unit: 1, addresses: [7], off: -1 },
+    { feature: null, unit: 3, addresses: [0, 9], off: null },
   ],
   ignition: { invert: false },
   motion: { invert: false },
@@ -115,8 +119,8 @@ export interface Asking {
 
 /** A case as lines of `guard-lines.mjs`; its last one asks. */
 export function linesOf(facts: readonly GuardFact[], asking: Asking = {}): readonly Line[] {
-  const { verifier, ...rest } = { ...guardSetup, ...asking.setup };
-  const setup = { ...rest, hasKey: verifier !== null };
+  const { verifier, verifyPersons, ...rest } = { ...guardSetup, ...asking.setup };
+  const setup = { ...rest, hasKey: verifier !== null, hasOwner: verifyPersons !== null };
   const { request = cutOff, atMs = nowMs, isAllowed = true } = asking;
   return [{ setup }, ...facts.map((fact) => ({ fact })), { ask: { nowMs: atMs, request, isAllowed } }];
 }
@@ -131,4 +135,41 @@ export function answerTo(facts: readonly GuardFact[], asking: Asking = {}): 'per
     isAllowed: () => verdictOf(isAllowed),
   });
   return permit === null ? refusals : 'permit';
+}
+
+/** Facts and questions in which permits follow one another. */
+export interface Course {
+  readonly what: string;
+  /** A number asks for a cut at that time from now on, ms. */
+  readonly lines: readonly (GuardFact | number)[];
+  readonly answers: readonly ('permit' | readonly Refusal[])[];
+}
+
+/** The answers of the guard in a course. */
+export function answersOf({ lines }: Pick<Course, 'lines'>): readonly ('permit' | readonly Refusal[])[] {
+  let state = createGuard();
+  const answers: ('permit' | readonly Refusal[])[] = [];
+  for (const line of lines) {
+    if (typeof line !== 'number') {
+      state = recordFact(guardSetup, state, line);
+      continue;
+    }
+    const asked = { request: cutOff, nowMs: nowMs + line, isAllowed: () => true };
+    const answer = askGuard(guardSetup, state, asked);
+    state = answer.state;
+    answers.push(answer.permit === null ? answer.refusals : 'permit');
+  }
+  return answers;
+}
+
+/** A course as lines of `guard-lines.mjs`. */
+export function linesOfCourse({ lines }: Pick<Course, 'lines'>): readonly Line[] {
+  const [setup] = linesOf([]);
+  const rest = lines.map(
+    (line): Line =>
+      typeof line === 'number'
+        ? { ask: { nowMs: nowMs + line, request: cutOff, isAllowed: true } }
+        : { fact: line },
+  );
+  return setup === undefined ? [] : [setup, ...rest];
 }
