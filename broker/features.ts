@@ -5,6 +5,7 @@ import { exports } from './features/exports/feature.ts';
 import type { Feature } from './features/feature.ts';
 import { loginCodes } from './features/login-codes/feature.ts';
 import { messages } from './features/messages/feature.ts';
+import { owner } from './features/owner/feature.ts';
 import { passengers } from './features/passengers/feature.ts';
 import { passkeys } from './features/passkeys/feature.ts';
 import { practice } from './features/practice/feature.ts';
@@ -28,6 +29,7 @@ const features = [
   practice,
   releases,
   messages,
+  owner,
   routes,
   shares,
   ways,

@@ -1,6 +1,7 @@
 // What the HTTP side works with beyond the broker itself, made in one place for the program and for tests, and the
 // background work that belongs to it. Everything here stops in `close`.
 import type { EventTexts } from '../src/core/events/event-text.ts';
+import type { PersonsCrypto } from '../src/core/persons/webauthn.ts';
 import type { Database, NotifyingDatabase, Verifier } from '../src/ports.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { callerOf, type LinkCaller } from './api/base/caller.ts';
@@ -40,6 +41,8 @@ export interface ServicesOptions {
   /** Channels of notifications; closed with the rest. */
   readonly senders: Senders;
   readonly enrolment: EnrolmentOptions;
+  /** Verifies what the owner's persons sign. */
+  readonly persons: PersonsCrypto;
   /** Checks what the broker signed. */
   readonly verifier: Verifier;
   /** Where users log in who have no password; null or absent: nowhere. */
@@ -128,6 +131,7 @@ export function createServices({
   passwords,
   senders,
   enrolment,
+  persons,
   consoleUrl = '',
   firmwareHosts = [],
   fleetBytes,
@@ -160,6 +164,7 @@ export function createServices({
     throttle: createLoginThrottle(),
     identityProvider: identityProvider ?? null,
     enrolment,
+    persons,
     live,
     exportLimit: createExportLimit(),
     pageLimit: createPageLimit(),

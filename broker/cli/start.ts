@@ -1,8 +1,10 @@
 // Composition root of the broker as a service: joins its adapters to its ports. Nothing is decided here.
+
 import { type HeldDatabase, type HoldMode, openDatabase } from '../../src/adapters/database/database.ts';
 import { listHolders, readServerFigures } from '../../src/adapters/database/postgres-figures.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../../src/adapters/log.ts';
+import { personsCrypto } from '../../src/adapters/persons-crypto.ts';
 import { untilStopped } from '../../src/adapters/program.ts';
 import { createSigner, createVerifier } from '../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
@@ -343,6 +345,7 @@ async function open(config: BrokerConfig, flags: Flags): Promise<Running> {
       senders: openSenders(config),
       identityProvider,
       verifier: createVerifier(key.publicKey),
+      persons: personsCrypto,
       enrolment: openEnrolment(config, tls, { publicKey: key.publicKey, mqttPort: broker.mqttPort }),
       ...files,
       practice,

@@ -8,6 +8,7 @@ import {
   type FirmwareBody,
   type Hello,
   type MessageBody,
+  type OwnerBody,
   signedTypes,
   type Welcome,
 } from '../../src/core/wire/wire.ts';
@@ -16,8 +17,9 @@ import type { DeviceRef } from '../core/device-key.ts';
 import type { Downlink } from '../ports/mqtt-server.ts';
 import { numberOf, textOrNull } from '../store/base/row.ts';
 import { recordSending, type SendingReason } from '../store/commands/command-sending.ts';
-import type { CommandRow } from '../store/commands/commands.ts';
+import { type CommandRow, reservedOf } from '../store/commands/commands.ts';
 import type { MessageRow } from '../store/commands/messages.ts';
+import { documentFor } from '../store/commands/owner-documents.ts';
 import { readDeviceConfig } from '../store/devices/device-configs.ts';
 import { selectUpTo } from '../store/events/projections.ts';
 
@@ -42,9 +44,12 @@ export interface CommandSender {
   /** Sends a text message bound to `boot`; false: it was not sent. */
   message(row: MessageRow, boot: string): Promise<boolean>;
   welcome(device: DeviceRef, hello: Hello): Promise<void>;
+  /** Sends the owner's document where the unit holds an older one. */
+  ownerDocument(device: DeviceRef, boot: string): Promise<void>;
 }
 
-const isReplaced = ({ commandState }: CommandRow): boolean => commandState === 'superseded';
+const isReplaced = ({ commandState, isFinal }: CommandRow): boolean =>
+  commandState === 'superseded' || (commandState === 'refused' && isFinal);
 const isWithdrawn = (row: CommandRow): boolean => row.cancelBy !== null || isReplaced(row);
 
 /** Boot and counter to which a signed command is bound. */
@@ -57,6 +62,14 @@ export interface Envelope {
 function issuerOf({ issuer, approver, cancelBy }: CommandRow): string {
   if (cancelBy !== null) return cancelBy;
   return approver === null ? issuer : `${issuer}, approved by ${approver}`;
+}
+
+/** Assertions hold for the envelope that they were given for, and no other. */
+function assertionsOf(
+  { reservedBoot, reservedCounter, assertions }: CommandRow,
+  { boot, counter }: Envelope,
+): Pick<CommandBody, 'assertions'> {
+  return assertions !== null && boot === reservedBoot && counter === reservedCounter ? { assertions } : {};
 }
 
 function commandBody(row: CommandRow, feature: FeatureName, envelope: Envelope): CommandBody {
@@ -74,6 +87,7 @@ function commandBody(row: CommandRow, feature: FeatureName, envelope: Envelope):
     reason: row.reason,
     issuer: issuerOf(row),
     cancel: isWithdrawn(row),
+    ...assertionsOf(row, envelope),
   };
 }
 
@@ -97,8 +111,10 @@ function firmwareBody(row: CommandRow, envelope: Envelope): FirmwareBody | null 
 
 export function createSender(options: SenderOptions): CommandSender {
   const { db, clock, signer, log, publish } = options;
-  const signed = (message: CommandBody | FirmwareBody | MessageBody | Welcome, type: string): Uint8Array =>
-    new TextEncoder().encode(signer.sign(encodeJsonMessage(message), type));
+  const signed = (
+    message: CommandBody | FirmwareBody | MessageBody | Welcome | OwnerBody,
+    type: string,
+  ): Uint8Array => new TextEncoder().encode(signer.sign(encodeJsonMessage(message), type));
   const signedCommand = (row: CommandRow, envelope: Envelope): Uint8Array | null => {
     if (row.feature !== 'firmware') {
       return signed(commandBody(row, row.feature, envelope), signedTypes.command);
@@ -126,6 +142,7 @@ export function createSender(options: SenderOptions): CommandSender {
         occasion,
         atMs: clock.utcMs(),
         isReplaced: isReplaced(read),
+        reserved: reservedOf(read),
       };
       const results = await db.write(recordSending(sending));
       const sent = results[1]?.rows[0];
@@ -170,6 +187,14 @@ export function createSender(options: SenderOptions): CommandSender {
         configVersion: config.version,
       };
       await publish(device, { verb: 'welcome', payload: signed(welcome, signedTypes.welcome), qos: 1 });
+    },
+    async ownerDocument({ accountID, deviceID, deviceNo }: DeviceRef, boot: string): Promise<void> {
+      const text = await documentFor(db, deviceNo);
+      if (text === null) return;
+      const body: OwnerBody = { accountID, deviceID, boot, document: JSON.parse(text) };
+      const payload = signed(body, signedTypes.owner);
+      const left = await publish({ accountID, deviceID, deviceNo }, { verb: 'commands', payload, qos: 1 });
+      log.info('owner_document_sent', { accountID, deviceID, left });
     },
   };
 }

@@ -22,6 +22,7 @@ import {
   type NewCommand,
   newestCommand,
   newestIssuedMs,
+  type Reserved,
   repeats,
   replacedOf,
   requestCancel,
@@ -29,6 +30,7 @@ import {
 } from '../store/commands/commands.ts';
 import { undeliveredOf } from '../store/commands/messages.ts';
 import { isAskedSince, isOvertakenNow } from '../store/commands/safe-orders.ts';
+import { endVoidOrders } from '../store/commands/signed-orders.ts';
 import { deviceExists, presentBoot, recordHello, setOnline } from '../store/devices/devices.ts';
 import { insertBoot } from '../store/events/projections.ts';
 import { type ArrivalClock, createArrivalClock } from './arrival.ts';
@@ -49,6 +51,8 @@ import { arrivedOrder, requestStatements } from './request-statements.ts';
 /** A command whose statements, with further conditions, the caller makes. */
 export interface Order {
   readonly device: DeviceRef;
+  /** The only boot and counter that it may be sent with; absent: any. */
+  readonly reserved?: Reserved;
   /** Records the command under this id, or not at all. */
   statements(command: CommandKey): readonly Statement[];
 }
@@ -79,6 +83,8 @@ export interface CommandLedger {
   enact(order: Order): Promise<CommandRow | null>;
   /** Withdraws a command. @throws AppError `not_found`, or `conflict` when it executes or has ended otherwise. */
   cancel(request: CancelRequest): Promise<CommandRow>;
+  /** Sends the owner's document to a device, if it is connected now and holds an older one. */
+  sendOwnerDocument(device: DeviceRef): Promise<void>;
   /** Sends the text messages of a device, if it is connected now. */
   sendMessages(device: DeviceRef): Promise<void>;
   /**
@@ -131,6 +137,7 @@ interface Recording {
   readonly deviceNo: number;
   readonly commandID: string;
   readonly batch: readonly Statement[];
+  readonly reserved?: Reserved | undefined;
 }
 
 /**
@@ -139,12 +146,21 @@ interface Recording {
  */
 async function record(
   ledger: LedgerState,
-  { accountID, deviceNo, commandID, batch }: Recording,
+  { accountID, deviceNo, commandID, batch, reserved }: Recording,
 ): Promise<CommandRow | null> {
   const { db, clock, log } = ledger.options;
   const boot = (await presentBoot(db, deviceNo)) ?? '';
   const occasion = { kind: 'first' } as const;
-  const sending = { deviceNo, commandID, boot, atMs: clock.utcMs(), isReplaced: false, occasion };
+  const atMs = clock.utcMs();
+  const sending = {
+    deviceNo,
+    commandID,
+    boot,
+    atMs,
+    isReplaced: false,
+    reserved: reserved ?? null,
+    occasion,
+  };
   const results = await db.write(boot === '' ? batch : [...batch, ...recordSending(sending)]);
   const row = await findCommand(db, { accountID, commandID });
   if (row === null) return null;
@@ -158,10 +174,10 @@ async function record(
 
 async function enact(
   ledger: LedgerState,
-  { device: { accountID, deviceNo }, statements }: Order,
+  { device: { accountID, deviceNo }, reserved, statements }: Order,
 ): Promise<CommandRow | null> {
   const key = await nextKey(ledger, deviceNo);
-  return record(ledger, { accountID, deviceNo, commandID: key.commandID, batch: statements(key) });
+  return record(ledger, { accountID, deviceNo, commandID: key.commandID, batch: statements(key), reserved });
 }
 
 /** Sends the command if it is still unsent and the device is connected. */
@@ -299,6 +315,7 @@ async function handleHello(
   const [recorded] = await db.write([
     recordHello(deviceNo, hello, { atMs: nowMs, turn }),
     insertBoot(deviceNo, hello.boot, nowMs),
+    ...endVoidOrders(nowMs, { deviceNo, counter: hello.commandCounter }),
   ]);
   const [row] = recorded?.rows ?? [];
   if (row === undefined) {
@@ -308,6 +325,8 @@ async function handleHello(
   const occasion = { kind: 'hello', counter: numberOf(row, 'command_counter') } as const;
   ledger.sentUpTo.delete(deviceNo);
   await ledger.sender.welcome(device, hello);
+  // Before the orders that its list must cover.
+  if (hello.owner !== undefined) await ledger.sender.ownerDocument(device, hello.boot);
   for (const one of await unfinishedOf(db, deviceNo)) {
     if (isDue(one, hello.boot)) await ledger.sender.command(one, hello.boot, occasion);
   }
@@ -348,6 +367,11 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
       if (row === null) throw new AppError('not_found', 'There is no such command');
       return runForDevice(ledger, row.deviceNo, () => withdraw(ledger, row, request));
     },
+    sendOwnerDocument: (device) =>
+      queues.run(device.deviceNo, async () => {
+        const boot = await presentBoot(db, device.deviceNo);
+        if (boot !== null) await sender.ownerDocument(device, boot);
+      }),
     sendMessages: (device) => queues.run(device.deviceNo, () => sendMessages(ledger, device)),
     onHello: (device, hello, turn) =>
       queues.run(device.deviceNo, () => handleHello(ledger, device, { hello, turn })),

@@ -7,6 +7,7 @@ import { numberOf, textOf } from '../store/base/row.ts';
 import { expireApprovals } from '../store/commands/approvals.ts';
 import { unansweredCommands } from '../store/commands/command-sending.ts';
 import { type CommandRow, expireCommands, receivedRank, unfinishedOf } from '../store/commands/commands.ts';
+import { endVoidOrders } from '../store/commands/signed-orders.ts';
 import { presentBoot } from '../store/devices/devices.ts';
 import type { CommandSender } from './command-sender.ts';
 import { type LedgerOptions } from './ledger-options.ts';
@@ -69,7 +70,7 @@ async function sendAllDoubtful(context: LedgerContext): Promise<void> {
 /** Expires commands and returns their number. @throws AppError `storage`. */
 export async function expireOnce({ db, clock, log }: LedgerOptions): Promise<number> {
   const nowMs = Math.round(clock.utcMs());
-  const [result] = await db.write([expireCommands(nowMs), expireApprovals(nowMs)]);
+  const [result] = await db.write([expireCommands(nowMs), expireApprovals(nowMs), ...endVoidOrders(nowMs)]);
   for (const row of result?.rows ?? []) {
     const of = { commandID: textOf(row, 'command_id'), deviceNo: numberOf(row, 'device_no') };
     log.warn('command_expired', { ...of, feature: textOf(row, 'feature'), state: textOf(row, 'state') });

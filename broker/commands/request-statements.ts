@@ -33,7 +33,6 @@ export function requestStatements(command: NewCommand, request: CommandRequest):
     command,
     order === null ? permitted : sql`${permitted} AND NOT ${isOvertaken(order)}`,
   );
-  const isRestore = feature === 'enginecutoff' && !isLimited(command);
   return [
     // Serialises requests: of two at once, the second one counts the first.
     lockAccount(accountID),
@@ -41,18 +40,19 @@ export function requestStatements(command: NewCommand, request: CommandRequest):
     ...(command.state === '0' ? [recordRepeat(command)] : []),
     ...insert,
     ...(audit === undefined ? [] : [audit]),
-    ...(isRestore ? withdrawStatements(command, request) : []),
+    ...(isLimited(command) ? [] : withdrawStatements(command, request)),
   ];
 }
 
-/** A restore withdraws requests that wait for a second user. */
+/** An order to the safe state withdraws the requests that wait for the same feature. */
 function withdrawStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
-  const { deviceNo, issuer: userID, issuedMs: atMs } = command;
-  const onlyIf = isAwaited(deviceNo);
-  const detail = { because: 'the engine was restored' };
+  const { issuer: userID, issuedMs: atMs } = command;
+  const onlyIf = isAwaited(command);
+  const because = command.feature === 'enginecutoff' ? 'the engine was restored' : 'the cargo was locked';
+  const detail = { because };
   const action = { action: 'command.withdraw', object: request.deviceID, detail, onlyIf };
   const audit = request.record?.(action);
-  return [...(audit === undefined ? [] : [audit]), withdrawPending(deviceNo, { userID, atMs })];
+  return [...(audit === undefined ? [] : [audit]), withdrawPending(command, { userID, atMs })];
 }
 
 /** Opens a breaker when this cut exceeds its limit. */

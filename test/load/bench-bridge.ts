@@ -11,6 +11,7 @@ import { createServices } from '../../broker/services.ts';
 import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../../src/adapters/log.ts';
+import { personsCrypto } from '../../src/adapters/persons-crypto.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 
@@ -32,6 +33,7 @@ const post = createGuardedPost({
   resolve: () => Promise.reject(new Error('nobody is asked')),
 });
 const services = createServices({
+  persons: personsCrypto,
   broker: broker.services,
   passwords: createPasswords(),
   verifier: createVerifier(publicKey),

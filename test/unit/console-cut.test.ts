@@ -67,6 +67,10 @@ const request = (change: Partial<Approval>): Approval => ({
   decided: 0,
   decidedReason: '',
   commandID: '',
+  endCause: '',
+  secondUser: '',
+  signing: null,
+  signOptions: null,
   ...change,
 });
 

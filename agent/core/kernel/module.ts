@@ -6,7 +6,7 @@ import type { TSchema } from 'typebox';
 import type { AttributeValue, FleetEvent, InputName } from '../../../src/core/events/event.ts';
 import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import type { Settings } from '../../../src/core/settings/settings.ts';
-import type { CommandBody } from '../../../src/core/wire/wire.ts';
+import type { CommandBody, Hello } from '../../../src/core/wire/wire.ts';
 import type { AlarmsState } from '../alarms/alarms.ts';
 import type { AnalogName, BoardProfile } from '../board/board-profile.ts';
 import type { BoardReportState } from '../board/board-report.ts';
@@ -199,6 +199,8 @@ export interface VehicleModule {
    * @param body null: a cause on the vehicle itself orders it. @param latestUtcMs null: unknown.
    */
   objection?(state: VehicleState, body: CommandBody | null, latestUtcMs: number | null): string | null;
+  /** Its members of each hello. */
+  hello?(state: VehicleState): Pick<Hello, 'owner'>;
   /** Why the machine must not be suspended now; null: it may be. */
   wakefulness?(state: VehicleState): string | null;
   /** Its members of the status document. @param nowMs monotonic. */

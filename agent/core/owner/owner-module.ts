@@ -18,9 +18,10 @@ import {
   type PersonsRefusalReason,
 } from '../../../src/core/persons/persons.ts';
 import type { PersonsCrypto } from '../../../src/core/persons/webauthn.ts';
-import type { CommandBody, OwnerBody } from '../../../src/core/wire/wire.ts';
+import type { CommandBody, Hello, OwnerBody } from '../../../src/core/wire/wire.ts';
 import type { ModuleStart, StatusLine, StepContext, VehicleModule, VehicleState } from '../kernel/module.ts';
 import { reviewCommands } from '../kernel/vehicle-control.ts';
+import { deliver } from '../kernel/vehicle-delivery.ts';
 import { commitNow, isOurs, log, put } from '../kernel/vehicle-state.ts';
 
 /** What the installer chose. */
@@ -107,6 +108,7 @@ function handleDocument(context: StepContext, body: OwnerBody): void {
   commitNow(context, []);
   const { set, list } = verdict.owner;
   log(context, 'info', 'owner_document', { set: set.version, list: list?.version ?? null });
+  deliver(context, { kind: 'outdated' });
   reviewCommands(context, { kind: 'local', dropped: 'persons: the owner changed who may order' });
 }
 
@@ -143,6 +145,12 @@ function statusOf({ owner: state }: VehicleState): OwnerStatus | null {
     list: list?.version ?? null,
     validUntilMs: list?.validUntilMs ?? null,
   };
+}
+
+function helloOf({ owner: state }: VehicleState): Pick<Hello, 'owner'> {
+  if (state === null) return {};
+  const { pin, owner } = state;
+  return { owner: { pin, set: owner?.set.version ?? 0, list: owner?.list?.version ?? 0 } };
 }
 
 function linesOf(owner: OwnerStatus | null): readonly StatusLine[] {
@@ -182,6 +190,7 @@ export const ownerModule: VehicleModule = {
   rows: ({ owner }) => (owner?.owner ? { owner: owner.owner.document } : {}),
   on: { owner: (context, { body }) => handleDocument(context, body) },
   objection: objectionOf,
+  hello: helloOf,
   status: (state) => ({ owner: statusOf(state) }),
   lines: ({ owner }) => linesOf(owner),
 };

@@ -268,5 +268,6 @@ export function helloOf(
     ...configHello(state),
     commandCounter: state.commands.record.counter,
     timeQuality: bestOrigin(state.time)?.quality ?? 'none',
+    ...Object.assign({}, ...modules.map((module) => module.hello?.(state))),
   };
 }

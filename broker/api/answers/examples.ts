@@ -107,6 +107,7 @@ export const exampleDevice: DeviceView = {
     voltage: 'unproven',
     at: 1763679600,
   },
+  owner: null,
   vehicleBus: exampleBus,
   hasPendingCommands: 'true',
   hasUpdateDevicePrivileges: true,

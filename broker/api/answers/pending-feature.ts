@@ -18,3 +18,5 @@ export interface Pending
 export const waitingState = 'approval';
 /** Why such a cut waits. */
 export const waitingReason = 'Waits for the approval of a second user';
+/** The same of an order that the owner's persons sign. */
+export const waitingForPersons = "Waits for the signatures of the owner's persons";

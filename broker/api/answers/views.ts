@@ -5,6 +5,7 @@ import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { busValueFrom, busValueNames, busValues } from '../../../src/core/events/bus-values.ts';
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import { statusText } from '../../../src/core/events/status-codes.ts';
+import { ownerFingerprint } from '../../../src/core/persons/owner-document.ts';
 import { roleCovers } from '../../core/accounts/session.ts';
 import { reasonText } from '../../core/commands/reported-reason.ts';
 import { verdictRecord } from '../../core/commands/verdict-record.ts';
@@ -147,6 +148,9 @@ export function mayUpdateDevices(caller: Pick<Caller, 'role'>): boolean {
   return roleCovers(caller.role, 'operator');
 }
 
+const viewOwner = ({ ownerPin, ownerSet: set, ownerList: list }: DeviceRow): DeviceView['owner'] =>
+  ownerPin === null ? null : { key: ownerFingerprint(ownerPin), set, list };
+
 /** A device as its caller sees it. */
 export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>): DeviceView {
   const { row } = details;
@@ -176,6 +180,7 @@ export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>)
     sensors,
     state,
     witnesses: row.witnesses === null ? null : { ...row.witnesses, at: epochSeconds(row.helloMs) },
+    owner: viewOwner(row),
     vehicleBus,
     hasPendingCommands: hasPending ? 'true' : 'false',
     hasUpdateDevicePrivileges: mayUpdate,

@@ -4,6 +4,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../../../src/core/errors.ts';
 import type { EventTexts } from '../../../src/core/events/event-text.ts';
+import type { PersonsCrypto } from '../../../src/core/persons/webauthn.ts';
 import type { Clock, Database, Entropy, Log } from '../../../src/ports.ts';
 import type { AccountChecks } from '../../audit/account-check.ts';
 import type { CommandLedger } from '../../commands/commands.ts';
@@ -42,7 +43,10 @@ export interface ApiServices {
   readonly entropy: Entropy;
   readonly log: Log;
   /** The one way to a vehicle's relays. */
-  readonly ledger: Pick<CommandLedger, 'arrived' | 'request' | 'enact' | 'cancel' | 'sendMessages'>;
+  readonly ledger: Pick<
+    CommandLedger,
+    'arrived' | 'request' | 'enact' | 'cancel' | 'sendMessages' | 'sendOwnerDocument'
+  >;
   /** Requests to units, and their answers. */
   readonly requests: Pick<DeviceRequests, 'ask'>;
   /** Hosts that firmware may lie at. */
@@ -57,6 +61,7 @@ export interface ApiServices {
   /** Where users log in who have no password; null: nowhere. */
   readonly identityProvider: IdentityProvider | null;
   readonly enrolment: EnrolmentOptions;
+  readonly persons: PersonsCrypto;
   readonly live: Pick<LiveHub, 'open'>;
   readonly senders: Pick<Senders, 'email' | 'targets' | 'vapidPublicKey' | 'webhook'>;
   /** The operator's map files. */

@@ -114,6 +114,24 @@ const witnesses = Type.Union(
   },
 );
 
+const owner = Type.Union(
+  [
+    Type.Object({
+      key: text("Fingerprint of the owner's key, as `fleetward-agent status` prints it"),
+      set: Type.Integer({
+        minimum: 0,
+        description: 'Version of the set of keys; 0: the unit has no document',
+      }),
+      list: Type.Integer({ minimum: 0, description: 'Version of the list of persons; 0: the unit has none' }),
+    }),
+    Type.Null(),
+  ],
+  {
+    description:
+      "The owner's key that the unit pins, as it reported at its last connect, or within ten minutes of a change; null when it reported none. A cut or unlock of a device with an owner waits for the persons of the owner's list: see `signCommand`",
+  },
+);
+
 const busValue = Type.Object(
   {
     value: Type.Union([Type.Number(), Type.Boolean(), Type.String()], { description: 'In `unit`' }),
@@ -162,7 +180,7 @@ const featureState = Type.Object(
     verdict,
     commandState: Type.Union([Type.String(), Type.Null()], {
       description:
-        'State of the pending command: requested, sent, received, armed, executing or unknown; `approval`: it waits for a second user',
+        "State of the pending command: requested, sent, received, armed, executing or unknown; `approval`: it waits for a second user, or for the owner's persons",
     }),
     commandID: Type.Union([Type.String(), Type.Null()], {
       description:
@@ -228,6 +246,7 @@ export const device = Type.Object({
   sensors: sensorMap,
   state: stateMap,
   witnesses,
+  owner,
   vehicleBus,
   hasPendingCommands: Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'As text' }),
   hasUpdateDevicePrivileges: Type.Boolean({ description: 'Whether the caller may update devices' }),

@@ -1,42 +1,40 @@
-// Engine cuts that wait for a second user: list, approve, refuse, withdraw. The statements' conditions enforce the rule, so
+// Orders that wait for a second user or for the owner's persons: list, approve, refuse, withdraw. The statements' conditions enforce the rule, so
 // that two concurrent answers give one command or none.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { refusalOf } from '../../core/commands/command-caps.ts';
 import { lockAccount } from '../../store/accounts/accounts.ts';
 import {
   type ApprovalRow,
   approve,
-  approvedOrder,
-  type Decider,
   endApproval,
-  findApproval,
   isApprovedAs,
   listApprovals,
   mayApprove,
   mayEnd,
-  viewApproval,
 } from '../../store/commands/approvals.ts';
-import { findCapFacts, isEligibleNow } from '../../store/commands/command-caps.ts';
+import { findCapFacts } from '../../store/commands/command-caps.ts';
 import { type CommandRow, supersedeAndInsert } from '../../store/commands/commands.ts';
 import { provePasswordAgain } from '../accounts/password-proof.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
-import { type Caller } from '../base/caller.ts';
 import { lineText, passwordAgain } from '../base/input-members.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
 import { pageMembers, pageOf, pageQuery, pageSize, pageText, parsePageCursor } from '../base/paging.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import {
-  type ApprovalView,
   approvalAnswer,
   approvalRecord,
   commandAnswer,
+  unsigned,
   viewCommand,
+  viewWaiting,
 } from './command-view.ts';
+import { deciderOf, needApproval, refuseApproval } from './open-approval.ts';
+import { agree } from './signed-decision.ts';
+import { signOptionsFor, viewFor } from './signed-order.ts';
 
 const exampleID = '0b8e5a1c7d2f43968a5b4c3d2e1f0a99';
 
-const exampleApproval: ApprovalView = {
+const exampleApproval: Static<typeof approvalRecord> = {
   approvalID: exampleID,
   deviceID: 'truck-17',
   feature: 'enginecutoff',
@@ -50,6 +48,9 @@ const exampleApproval: ApprovalView = {
   decided: 0,
   decidedReason: '',
   commandID: '',
+  endCause: '',
+  secondUser: '',
+  ...unsigned,
 };
 
 const list = operation({
@@ -60,9 +61,10 @@ const list = operation({
   access: 'viewer',
   token: { scope: 'read', ofDevices: true },
   tag: 'Commands',
-  summary: 'Cuts that wait for a second user',
+  summary: "Orders that wait for a second user or the owner's persons",
   description: `Requests about the devices that the caller sees, newest first: those that wait, or with \`?state=all\` also those that were
-decided or ran out. ${pageText}`,
+decided or ran out. Of an order that the owner's persons sign \`signing\` says who must and who did, and \`signOptions\` is for the calling user:
+see \`signCommand\`. ${pageText}`,
   params: Type.Object({}),
   query: Type.Object(
     {
@@ -90,55 +92,10 @@ decided or ran out. ${pageText}`,
       limit: limit + 1,
     });
     const { page, more, next } = pageOf(rows, limit, (row) => `${row.requestedMs}-${row.approvalID}`);
-    return { ...ok, approvals: page.map(viewApproval), more, next };
+    const approvals = await Promise.all(page.map((row) => viewFor(services, caller, row)));
+    return { ...ok, approvals, more, next };
   },
 });
-
-/** @throws AppError `not_found`, also when the device is outside of the caller's scope. */
-async function needApproval(services: ApiServices, caller: Caller, approvalID: string): Promise<ApprovalRow> {
-  const row = await findApproval(services.db, caller.scope, approvalID);
-  if (row === null) throw new AppError('not_found', `There is no approval ${JSON.stringify(approvalID)}`);
-  return row;
-}
-
-function deciderOf(services: ApiServices, caller: Caller): Decider {
-  const { accountID, userID, scope, role } = caller;
-  return { accountID, userID, scope, isAdmin: role === 'admin', atMs: Math.round(services.clock.utcMs()) };
-}
-
-/** Reason why an approval gave no command, from the present state. */
-async function refuseApproval(services: ApiServices, caller: Caller, approvalID: string): Promise<never> {
-  const row = await needApproval(services, caller, approvalID);
-  const decider = deciderOf(services, caller);
-  if (row.approvalState !== 'pending' || row.expiresMs <= decider.atMs) {
-    const state = row.approvalState === 'pending' ? 'expired' : row.approvalState;
-    throw new AppError('conflict', `The request cannot be approved: it is ${state}`, {
-      hint:
-        state === 'approved'
-          ? 'Its command is under way or has ended: see getCommand with the commandID of the request.'
-          : 'Nothing was sent for it. If the engine must still be cut, ask anew.',
-    });
-  }
-  if (row.requestedBy === caller.userID) {
-    throw new AppError(
-      'conflict',
-      'The user who asked for a cut cannot approve it: nothing was sent, it still waits',
-      {
-        hint: 'Another operator or administrator who sees the device must approve it.',
-      },
-    );
-  }
-  const facts = await findCapFacts(services.db, decider);
-  const refusal = facts === null ? null : refusalOf({ ...facts, needsApproval: false }, approvedOrder);
-  if (facts?.breakerS != null && refusal !== null) throw refusal;
-  const isYours = !(await isEligibleNow(services.db, decider));
-  const whose = isYours ? 'yours' : `that of ${JSON.stringify(row.requestedBy)}`;
-  throw new AppError('conflict', `Two users must agree, and ${whose} does not count: nothing was sent`, {
-    hint: isYours
-      ? 'You must have had your role and password for a day, and be confirmed by an administrator. Another operator or administrator can approve it.'
-      : 'The requester must be an active operator with an unchanged role and password for a day. Refuse it and request the cut yourself; another user can then approve it.',
-  });
-}
 
 async function approveCut(services: ApiServices, actor: Actor, row: ApprovalRow): Promise<CommandRow | null> {
   const { caller } = actor;
@@ -149,7 +106,8 @@ async function approveCut(services: ApiServices, actor: Actor, row: ApprovalRow)
     device: { accountID, deviceID, deviceNo },
     statements: ({ commandID, issuedMs }) => {
       const command = {
-        ...approvedOrder,
+        feature: row.feature,
+        state: '1' as const,
         deviceNo,
         commandID,
         reason,
@@ -204,7 +162,10 @@ a new name; saving a user unchanged counts as no change. So in a new account not
 Anything else, a request that was decided or ran out, and an open breaker answer 422 \`conflict\`. Of two approvals at once
 one gives the command. While the clock of the service stands before the request, nothing is approved. The life of the command counts from the request, not from the approval. The vehicle and the ledger
 get both names. In an account with \`needsPassword\` the approver sends their own \`password\`: without it 422
-\`password_needed\`, with a wrong one \`password_wrong\`; the request goes on waiting.`,
+\`password_needed\`, with a wrong one \`password_wrong\`; the request goes on waiting.
+
+Of a cut that the owner's persons sign it records the second user, where the account wants one; the cut is sent once the persons have signed too
+(\`commandState\` \`approval\` until then). Where the account wants none, and of an unlock, it answers 422 \`conflict\`: use \`signCommand\`.`,
   params: Type.Object({}),
   body: approveBody,
   result: commandAnswer,
@@ -223,12 +184,18 @@ get both names. In an account with \`needsPassword\` the approver sends their ow
       expires: 1763769600,
       approvalID: exampleID,
       verdict: null,
+      ...unsigned,
     },
   },
   async run({ body, caller, source }, services) {
     const row = await needApproval(services, caller, body.approvalID);
     const facts = await findCapFacts(services.db, deciderOf(services, caller));
     if (facts?.needsPassword === true) await provePasswordAgain(services, { caller, source }, body.password);
+    if (row.ownerPin !== null) {
+      const { command, approval } = await agree(services, { caller, source }, row, null);
+      if (command !== null) return viewCommand(command);
+      return viewWaiting(approval, await signOptionsFor(services, caller, approval));
+    }
     const command = await approveCut(services, { caller, source }, row);
     return viewCommand(command ?? (await refuseApproval(services, caller, body.approvalID)));
   },
@@ -265,7 +232,7 @@ async function endRequest(
     const why = row.approvalState === 'pending' ? 'another user must decide' : `it is ${row.approvalState}`;
     throw new AppError('conflict', `The request cannot be ${as}: ${why}`);
   }
-  return { ...viewApproval(row), ...ok };
+  return { ...(await viewFor(services, caller, row)), ...ok };
 }
 
 const exampleEnded = { ...exampleApproval, decidedBy: 'admin', decided: 1763683230, ...ok };

@@ -86,7 +86,7 @@ ${bulkText}
 
 A request with state \`1\` that the limits of the user or the account would not let through as a whole answers 422 \`conflict\` or 503
 \`throttled\` and nothing is sent: it never opens the breaker by its own size. In an account with \`needsApproval\` each cut waits for
-a second user by itself. With \`needsPassword\` one \`password\` is for all of them. State \`0\` is never limited; its devices are commanded side by side.
+a second user by itself. With \`needsPassword\` one \`password\` is for all of them. A device with an owner's key answers 422 \`conflict\` to state \`1\`: its persons sign one order for one vehicle. State \`0\` is never limited; its devices are commanded side by side.
 
 ${commandText}`,
   params: Type.Object({}),
@@ -132,7 +132,8 @@ ${commandText}`,
     await needPasswordFor(services, actor, body);
     const outcomes = await eachDevice(services, deviceIDs, {
       atOnce: isLimited(body) ? 1 : 20,
-      run: (deviceID) => orderFeature(services, actor, { ...order, deviceID, arrivedUs, isProven: true }),
+      run: (deviceID) =>
+        orderFeature(services, actor, { ...order, deviceID, arrivedUs, isProven: true, isOfMany: true }),
     });
     const items = outcomes.map(({ value, ...outcome }) => ({ ...outcome, command: commandOf(value) }));
     return { ...ok, ...countItems(items), items };

@@ -1,5 +1,5 @@
 // The one way into the command ledger, for all operations that order a command. In an account with the second-person rule a
-// cut becomes a request for approval; nothing is signed before it is approved.
+// cut becomes a request for approval, and for a device with an owner's key so does each cut and unlock; nothing is sent before it is approved.
 import { AppError } from '../../../src/core/errors.ts';
 import type { FeatureName, FeatureState } from '../../../src/core/events/event.ts';
 import { hexId } from '../../../src/core/ids.ts';
@@ -19,11 +19,13 @@ import {
 } from '../../store/commands/approvals.ts';
 import { findCapFacts, isEligibleNow } from '../../store/commands/command-caps.ts';
 import { isOvertakenNow } from '../../store/commands/safe-orders.ts';
+import { endVoidOrders, insertSignedOrder } from '../../store/commands/signed-orders.ts';
 import { provePasswordAgain } from '../accounts/password-proof.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import type { ApiServices } from '../base/operation.ts';
 import { needDevice } from '../base/visible-device.ts';
 import { type CommandView, viewCommand, viewWaiting } from './command-view.ts';
+import { neededFor, signedLifeS, signOptionsFor } from './signed-order.ts';
 
 export interface CommandOrder {
   readonly deviceID: string;
@@ -35,6 +37,8 @@ export interface CommandOrder {
   readonly password?: string;
   /** The password was proven by `needPasswordFor` for the whole request. */
   readonly isProven?: boolean;
+  /** One of many orders of one request: no person signs those. */
+  readonly isOfMany?: boolean;
   /** When the request was taken up, see `CommandLedger.arrived`. */
   readonly arrivedUs: number;
 }
@@ -48,10 +52,30 @@ const tooNew = (): AppError =>
     hint: 'It needs two users who have each had their role and password for a day and are confirmed (confirmUser). Let another operator ask.',
   });
 
-type CutRequest = CommandRequest & Pick<CommandOrder, 'arrivedUs'>;
+type WaitingRequest = CommandRequest & Pick<CommandOrder, 'arrivedUs'>;
 
-/** Records a cut that waits for a second user, or gives the one that waits already. */
-async function ask(services: ApiServices, actor: Actor, request: CutRequest): Promise<ApprovalRow> {
+/** Many orders that persons would have to sign. */
+const oneByOne = (): AppError =>
+  new AppError('conflict', "This vehicle's owner wants persons to sign each order: nothing was sent", {
+    hint: 'Order it by itself at /command/feature: one touch is one vehicle and one order.',
+  });
+
+/** Persons of an owner who must sign. */
+interface Signers {
+  readonly ownerPin: string;
+  readonly needed: number;
+}
+
+/**
+ * Records an order that waits, or gives the one that waits already for the same feature.
+ * @param signers null: a cut that waits for a second user alone.
+ */
+async function ask(
+  services: ApiServices,
+  actor: Actor,
+  request: WaitingRequest,
+  signers: Signers | null = null,
+): Promise<ApprovalRow> {
   const { db, clock, entropy, log } = services;
   const { accountID, userID } = actor.caller;
   const { deviceNo, deviceID } = await deviceFor(db, request);
@@ -61,19 +85,26 @@ async function ask(services: ApiServices, actor: Actor, request: CutRequest): Pr
   const commandExpiresMs = nowMs + lifeMs(request);
   const approvalID = hexId(entropy.bytes(16));
   const detail = { approvalID, feature: request.feature, state: request.state, reason: request.reason };
+  const approval = {
+    approvalID,
+    deviceNo,
+    reason: request.reason,
+    requestedMs: nowMs,
+    expiresMs: Math.min(nowMs + approvalMs, commandExpiresMs),
+    commandExpiresMs,
+    order,
+  };
+  const isUnasked = sql`NOT ${isAwaited(order)}`;
   await db.write([
     lockAccount(accountID),
     expireApprovals(nowMs),
-    ...tripBreakers(asker, sql`NOT ${isAwaited(deviceNo)}`, (action) => auditEntry(services, actor, action)),
-    insertApproval(asker, {
-      approvalID,
-      deviceNo,
-      reason: request.reason,
-      requestedMs: nowMs,
-      expiresMs: Math.min(nowMs + approvalMs, commandExpiresMs),
-      commandExpiresMs,
-      order,
-    }),
+    ...endVoidOrders(nowMs),
+    ...(isCut(request)
+      ? tripBreakers(asker, isUnasked, (action) => auditEntry(services, actor, action))
+      : []),
+    signers === null
+      ? insertApproval(asker, approval)
+      : insertSignedOrder(asker, { ...approval, ...signers, feature: request.feature }),
     auditEntry(services, actor, {
       action: 'command.askapproval',
       object: deviceID,
@@ -82,8 +113,8 @@ async function ask(services: ApiServices, actor: Actor, request: CutRequest): Pr
     }),
   ]);
   if (await isOvertakenNow(db, order)) throw overtaken(deviceID, request.feature);
-  const waiting = await findPending(db, deviceNo);
-  if (waiting !== null) {
+  const waiting = (await findPending(db, deviceNo)).find(({ feature }) => feature === request.feature);
+  if (waiting !== undefined) {
     log.info('command_waits_for_approval', { accountID, deviceID, approvalID: waiting.approvalID });
     return waiting;
   }
@@ -93,7 +124,8 @@ async function ask(services: ApiServices, actor: Actor, request: CutRequest): Pr
   }
   // Without the rule the request is one that the ledger takes; it was switched off in between.
   const refusal = facts === null ? null : refusalOf({ ...facts, needsApproval: false }, request);
-  if (refusal === null && !(await isEligibleNow(db, asker))) throw tooNew();
+  const needsTwo = signers === null || (isCut(request) && facts?.needsApproval === true);
+  if (refusal === null && needsTwo && !(await isEligibleNow(db, asker))) throw tooNew();
   throw (
     refusal ??
     new AppError('throttled', 'The rules of the account changed meanwhile; nothing was sent', {
@@ -125,26 +157,35 @@ export async function needPasswordFor(
 export async function orderCommand(
   services: ApiServices,
   actor: Actor,
-  { password, isProven = false, ...order }: CommandOrder,
+  { password, isProven = false, isOfMany = false, ...order }: CommandOrder,
 ): Promise<CommandView> {
   const { caller } = actor;
   const { accountID, userID: issuer } = caller;
-  await needDevice(services, caller, order.deviceID);
+  const device = await needDevice(services, caller, order.deviceID);
   const record: RecordAction = (audited) => auditEntry(services, actor, audited);
   const request = { ...order, reason: order.reason ?? '', accountID, issuer, record };
   const asker = { accountID, userID: issuer, atMs: services.clock.utcMs() };
   // Nothing is looked up for the safe state: it never waits.
   const facts = isLimited(order) ? await findCapFacts(services.db, asker) : null;
   if (facts?.needsPassword === true && !isProven) await provePasswordAgain(services, actor, password);
+  const { ownerPin } = device;
+  if (isLimited(order) && ownerPin !== null) {
+    if (isOfMany) throw oneByOne();
+    const { feature, ttlS = signedLifeS[feature] } = order;
+    await deviceFor(services.db, request);
+    const signers = { ownerPin, needed: await neededFor(services, device, feature) };
+    const row = await ask(services, actor, { ...request, ttlS }, signers);
+    return viewWaiting(row, await signOptionsFor(services, caller, row));
+  }
   if (isCut(order) && facts?.needsApproval === true) {
-    return viewWaiting(await ask(services, actor, request));
+    return viewWaiting(await ask(services, actor, request), null);
   }
   try {
     return viewCommand(await services.ledger.request(request));
   } catch (thrown) {
     // Refused by a rule that was switched on after it was read: the request waits, as it would have a moment later.
     const now = isCut(order) ? await findCapFacts(services.db, asker) : null;
-    if (now?.needsApproval === true) return viewWaiting(await ask(services, actor, request));
+    if (now?.needsApproval === true) return viewWaiting(await ask(services, actor, request), null);
     throw thrown;
   }
 }

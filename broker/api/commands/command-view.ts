@@ -2,13 +2,77 @@
 // claims an action that the vehicle has not reported.
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
+import { featureNames } from '../../../src/core/events/event.ts';
 import { verdictHint } from '../../../src/core/verdict/verdict-text.ts';
 import { reasonText } from '../../core/commands/reported-reason.ts';
 import { verdictRecord } from '../../core/commands/verdict-record.ts';
-import type { ApprovalRow } from '../../store/commands/approvals.ts';
+import { type ApprovalRow, viewApproval } from '../../store/commands/approvals.ts';
 import type { CommandRow } from '../../store/commands/commands.ts';
 import { waitingState } from '../answers/pending-feature.ts';
 import { envelope, epoch, ok, text, verdict } from '../base/shapes.ts';
+
+const base64urlText = (description: string) => Type.String({ description });
+
+/** What a person signs, exactly. */
+const personalOrder = Type.Object(
+  {
+    accountID: text('The account'),
+    deviceID: text('The device'),
+    boot: text('The run of the unit that it is bound to'),
+    counter: Type.Integer({ description: 'The number that it is bound to: the next one of the device' }),
+    feature: Type.Enum([...featureNames], { description: 'What to set' }),
+    state: Type.Enum(['0', '1'], { description: 'The state to bring it into' }),
+    expiresMs: Type.Integer({ description: 'The vehicle never acts on it after this; epoch milliseconds' }),
+    reason: text('Why it was asked for'),
+  },
+  { description: 'The order, with the members that its persons sign' },
+);
+
+const signing = Type.Union(
+  [
+    Type.Object({
+      needed: Type.Integer({ minimum: 1, description: 'Persons who must sign' }),
+      given: Type.Array(
+        Type.Object({
+          personID: text("Person of the owner's list"),
+          name: text('Name in the list'),
+          userID: text('User of the session in which the person signed'),
+          at: epoch('When'),
+        }),
+        { description: 'Persons who signed' },
+      ),
+      order: personalOrder,
+    }),
+    Type.Null(),
+  ],
+  { description: "Which persons of the owner's list must sign the order, and who did; null where none must" },
+);
+
+/** For `navigator.credentials.get` of the calling user; null: the user cannot sign it. */
+export const signOptions = Type.Union(
+  [
+    Type.Object({
+      rpID: text('Domain that the passkeys are bound to'),
+      challenge: base64urlText(
+        'SHA-256 of `fleetward-order-1`, a line feed and the canonical JSON of `signing.order`; base64url',
+      ),
+      credentials: Type.Array(base64urlText('Credential id, base64url'), {
+        description: 'Passkeys of the persons who may sign it and did not, those of the calling user first',
+      }),
+      userVerification: Type.Literal('required'),
+    }),
+    Type.Null(),
+  ],
+  {
+    description:
+      'For `navigator.credentials.get`; null where nothing waits for a signature of the calling user: viewers and API tokens cannot sign',
+  },
+);
+
+const signedMembers = { signing, signOptions } as const;
+export type SignedMembers = Static<ReturnType<typeof Type.Object<typeof signedMembers>>>;
+/** Of an answer about nothing that persons sign. */
+export const unsigned: SignedMembers = { signing: null, signOptions: null };
 
 const commandMembers = {
   commandID: text('Key of the command in the ledger; empty while it waits for a second user'),
@@ -17,7 +81,7 @@ const commandMembers = {
   state: text('The state asked for'),
   pendingState: Type.Union([Type.String(), Type.Null()], { description: 'Null once the command has ended' }),
   commandState: text(
-    '`approval` (waits for a second user), requested, sent, received, armed, executing, confirmed, refused, expired ...',
+    "`approval` (waits for a second user, or for the owner's persons), requested, sent, received, armed, executing, confirmed, refused, expired ...",
   ),
   expires: epoch('The vehicle never acts on the command after this'),
   approvalID: text('The request to a second user; empty when none was needed'),
@@ -25,10 +89,10 @@ const commandMembers = {
 } as const;
 
 /** A command in a list. */
-export const commandItem = Type.Object(commandMembers);
+export const commandItem = Type.Object({ ...commandMembers, ...signedMembers });
 
 /** Confirmation of a command. */
-export const commandAnswer = Type.Object({ ...commandMembers, ...envelope });
+export const commandAnswer = Type.Object({ ...commandMembers, ...signedMembers, ...envelope });
 export type CommandView = Static<typeof commandAnswer>;
 
 const recordMembers = {
@@ -54,7 +118,7 @@ export const commandRecord = Type.Object(recordMembers);
 export type CommandRecordView = Static<typeof commandRecord>;
 export const commandRecordAnswer = Type.Object({ ...recordMembers, ...envelope });
 
-function membersOf(command: CommandRow): Omit<CommandView, 'status_code' | 'success'> {
+function membersOf(command: CommandRow): Omit<CommandView, 'status_code' | 'success' | keyof SignedMembers> {
   return {
     commandID: command.commandID,
     deviceID: command.deviceID,
@@ -70,7 +134,7 @@ function membersOf(command: CommandRow): Omit<CommandView, 'status_code' | 'succ
 
 /** The answer to a command. */
 export function viewCommand(command: CommandRow): CommandView {
-  return { ...membersOf(command), ...ok };
+  return { ...membersOf(command), ...unsigned, ...ok };
 }
 
 export function viewCommandRecord(command: CommandRow): CommandRecordView {
@@ -89,18 +153,20 @@ export function viewCommandRecord(command: CommandRow): CommandRecordView {
   };
 }
 
-/** The answer to a cut that waits for a second user. */
-export function viewWaiting(approval: ApprovalRow): CommandView {
+/** The answer to an order that waits for a second user or for the owner's persons. */
+export function viewWaiting(approval: ApprovalRow, options: SignedMembers['signOptions']): CommandView {
   return {
     commandID: '',
     deviceID: approval.deviceID,
-    feature: 'enginecutoff',
+    feature: approval.feature,
     state: '1',
     pendingState: '1',
     commandState: waitingState,
     expires: epochSeconds(approval.commandExpiresMs),
     approvalID: approval.approvalID,
     verdict: null,
+    signing: viewApproval(approval).signing,
+    signOptions: options,
     ...ok,
   };
 }
@@ -108,9 +174,11 @@ export function viewWaiting(approval: ApprovalRow): CommandView {
 const approvalMembers = {
   approvalID: text('Names the request'),
   deviceID: text('The device'),
-  feature: text('Always `enginecutoff`'),
+  feature: text('`enginecutoff`, or `cargoaccess` of a signed order'),
   state: text('Always `1`'),
-  approvalState: text('`pending`, `approved`, `refused`, `withdrawn` or `expired`'),
+  approvalState: text(
+    '`pending`, `approved`, `refused`, `withdrawn`, `expired` or `void`: it can no longer be carried out as it was signed',
+  ),
   reason: text('Why it was asked for'),
   requestedBy: text('User who asked'),
   requested: epoch('When'),
@@ -119,8 +187,12 @@ const approvalMembers = {
   decided: epoch('When; 0 while it waits'),
   decidedReason: text('Why it was refused; empty without a reason'),
   commandID: text('The command that came of it; empty without one'),
+  endCause: text(
+    'Why it is `void`, else empty: `restarted` (the vehicle did), `counter` (another message was sent to the vehicle meanwhile), `list` (the owner changed who may order). Ask and sign again',
+  ),
+  secondUser: text('Second user who agreed to a signed order; empty without one'),
+  ...signedMembers,
 } as const;
 
 export const approvalRecord = Type.Object(approvalMembers);
-export type ApprovalView = Static<typeof approvalRecord>;
 export const approvalAnswer = Type.Object({ ...approvalMembers, ...envelope });

@@ -13,7 +13,7 @@ import { device as deviceShape, ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
 import { readDevice } from '../devices/device-details.ts';
 import { orderCommand } from './command-order.ts';
-import { type CommandView, commandAnswer } from './command-view.ts';
+import { type CommandView, commandAnswer, unsigned } from './command-view.ts';
 
 export const exampleCommand: CommandView = {
   commandID: '5f0c6b0e9d1f4a3f8e7d6c5b4a392817',
@@ -25,6 +25,7 @@ export const exampleCommand: CommandView = {
   expires: 1763769600,
   approvalID: '',
   verdict: null,
+  ...unsigned,
   ...ok,
 };
 
@@ -44,6 +45,11 @@ a command of state \`1\`, or a request for one, that came in before a state \`0\
 \`approveCommand\` by another user. Only a user who counts for the second-person rule may request it: a user who was created, promoted, re-activated or
 given a password by another user within the last day is answered 422 \`conflict\`. While one waits, any further cut of the device returns that one. A
 restore (\`enginecutoff\` 0) never needs a second user and withdraws what waits.
+
+**Owner's persons.** For a device with an owner's key (\`owner\` of getdevice) each command of state \`1\` waits for the persons of the owner's list, in
+every account: the answer has \`commandState\` \`approval\`, an \`approvalID\`, and \`signing\` and \`signOptions\` for \`signCommand\`. It is
+bound to the present run of the unit and to its next number; one of state \`0\`, a restart of the vehicle or any other command that is sent to it first
+ends the waiting (\`void\`). Where no list of the owner lets it be signed it answers 422 \`conflict\`. Without \`ttl\` an unlock lives for 15 minutes.
 
 **Password.** In an account with \`needsPassword\` a command of state \`1\` needs the calling user's \`password\` once more: without it
 422 \`password_needed\`, with a wrong one 422 \`password_wrong\`, after some of those 503 \`throttled\`, as with logins; nothing is done
@@ -105,6 +111,7 @@ interface FeatureBody {
 /** Input of `orderFeature`; `arrivedUs` is the request's place in the order of arrival. */
 interface FeatureOrder extends FeatureBody {
   readonly isProven?: boolean;
+  readonly isOfMany?: boolean;
   readonly feature: FeatureName;
   readonly arrivedUs: number;
 }
@@ -113,18 +120,14 @@ interface FeatureOrder extends FeatureBody {
 export async function orderFeature(
   services: ApiServices,
   actor: Actor,
-  { feature, deviceID, state, arrivedUs, reason, ttl, confirm, password, isProven = false }: FeatureOrder,
+  { reason, ttl, confirm, password, ...order }: FeatureOrder,
 ): Promise<CommandView> {
   if (confirm === false) {
     const message = 'is false: nothing was done';
     throw invalidAt('/confirm', message);
   }
   return orderCommand(services, actor, {
-    deviceID,
-    feature,
-    state,
-    arrivedUs,
-    isProven,
+    ...order,
     ...(reason === undefined ? {} : { reason }),
     ...(ttl === undefined ? {} : { ttlS: ttl }),
     ...(password === undefined ? {} : { password }),
@@ -232,6 +235,7 @@ async function locate(services: ApiServices, actor: Actor, deviceID: string): Pr
     expires: Math.floor(row.expiresMs / 1000),
     approvalID: '',
     verdict: null,
+    ...unsigned,
     ...ok,
   };
 }

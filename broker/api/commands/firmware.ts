@@ -13,7 +13,7 @@ import { invalidAt } from '../base/input-members.ts';
 import { operation } from '../base/operation.ts';
 import { ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
-import { type CommandView, commandAnswer, viewCommand } from './command-view.ts';
+import { type CommandView, commandAnswer, unsigned, viewCommand } from './command-view.ts';
 
 export const defaultTtlS = 7 * 86_400;
 const ttlMostS = 30 * 86_400;
@@ -50,6 +50,7 @@ const exampleJob: CommandView = {
   expires: 1764288000,
   approvalID: '',
   verdict: null,
+  ...unsigned,
   ...ok,
 };
 

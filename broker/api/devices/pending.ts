@@ -5,26 +5,22 @@ import { verdictText } from '../../../src/core/verdict/verdict-text.ts';
 import type { Database } from '../../../src/ports.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
 import { type OrderOrigin, ownOrderOf } from '../../core/events/own-order.ts';
-import {
-  type ApprovalRow,
-  approvedOrder,
-  findPending,
-  pendingApprovals,
-} from '../../store/commands/approvals.ts';
+import { type ApprovalRow, findPending, pendingApprovals } from '../../store/commands/approvals.ts';
 import { unfinishedCommands, unfinishedOf } from '../../store/commands/commands.ts';
 import type { DeviceSpan, DeviceState } from '../../store/devices/devices.ts';
 import type { Pending } from '../answers/pending-feature.ts';
-import { waitingReason, waitingState } from '../answers/pending-feature.ts';
+import { waitingForPersons, waitingReason, waitingState } from '../answers/pending-feature.ts';
 
-function waiting({ deviceNo, approvalID }: ApprovalRow): Pending {
+function waiting({ deviceNo, approvalID, feature, ownerPin }: ApprovalRow): Pending {
   const noCommand = { commandID: null, commandState: waitingState, verdict: null, reportedMs: 0 };
-  return { deviceNo, ...approvedOrder, detail: waitingReason, approvalID, ...noCommand };
+  const detail = ownerPin === null ? waitingReason : waitingForPersons;
+  return { deviceNo, feature, state: '1', detail, approvalID, ...noCommand };
 }
 
 /** Pending changes of one device; commands come before waiting approvals. */
 export async function pendingOf(db: Database, deviceNo: number): Promise<readonly Pending[]> {
-  const [commands, approval] = await Promise.all([unfinishedOf(db, deviceNo), findPending(db, deviceNo)]);
-  return approval === null ? commands : [...commands, waiting(approval)];
+  const [commands, approvals] = await Promise.all([unfinishedOf(db, deviceNo), findPending(db, deviceNo)]);
+  return [...commands, ...approvals.map(waiting)];
 }
 
 /** The same for the devices of one page, by device number. */

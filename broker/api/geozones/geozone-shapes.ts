@@ -73,6 +73,17 @@ export const geozone = Type.Object({
 });
 export type GeozoneView = Static<typeof geozone>;
 
+/** The answer to a change. */
+export const savedGeozone = Type.Object({
+  ...geozone.properties,
+  geozoneRefusedBy: Type.Integer({
+    minimum: 0,
+    description:
+      "Our addition. Units of the account with an owner's key: they refuse the cuts and unlocks of every zone. 0 where this zone asks for none",
+  }),
+});
+export type SavedGeozone = Static<typeof savedGeozone>;
+
 /** `geozones` of the answers that give several. */
 export const geozoneMap = Type.Record(Type.String(), geozone, {
   description: 'Geozone id -> geozone, in the order of ids',

@@ -6,6 +6,7 @@ import { type ZoneSwitch, zoneBox } from '../../../src/core/geo/geozone.ts';
 import { sql } from '../../../src/sql.ts';
 import { findAccount, lockAccount } from '../../store/accounts/accounts.ts';
 import { commandsAll } from '../../store/base/scope.ts';
+import { countOwnedUnits } from '../../store/commands/owner-documents.ts';
 import { touchConfigs } from '../../store/devices/vehicle-settings.ts';
 import {
   countGeozones,
@@ -19,6 +20,7 @@ import {
   isGeozoneAt,
   mayInsertGeozone,
   maySwitch,
+  restrictingSwitches,
   updateGeozone,
 } from '../../store/geozones/geozones.ts';
 import { type Actor, auditEntry, changesOf } from '../base/audit-entry.ts';
@@ -29,10 +31,10 @@ import { requireZoneFits } from '../base/vehicle-config-size.ts';
 import { geozoneAfter, newGeozone } from './geozone-input.ts';
 import {
   type GeozoneBody,
-  type GeozoneView,
-  geozone,
   geozoneID,
   geozoneMembers,
+  type SavedGeozone,
+  savedGeozone,
   switchMembers,
 } from './geozone-shapes.ts';
 import { exampleGeozone, exampleNewGeozone, geozoneMeanings } from './geozone-texts.ts';
@@ -81,7 +83,7 @@ async function saveGeozone(
   services: ApiServices,
   actor: Actor,
   { body, mayCreate }: { readonly body: GeozoneBody; readonly mayCreate: boolean },
-): Promise<GeozoneView> {
+): Promise<SavedGeozone> {
   const { geozoneID: id, ...sent } = body;
   needWholeAccount(actor.caller);
   const key: GeozoneKey = { accountID: actor.caller.accountID, geozoneID: id };
@@ -104,8 +106,14 @@ async function saveGeozone(
       known === null ? insertGeozone(write) : updateGeozone(write, known.version),
       touchConfigs(key.accountID, write.atMs),
     ]);
-    if ((change?.changes ?? 0) > 0)
-      return viewGeozone({ geozoneID: id, ...content }, mayUpdateGeozones(actor.caller));
+    if ((change?.changes ?? 0) > 0) {
+      const isRestricting = restrictingSwitches.some((name) => content.switches.includes(name));
+      const geozoneRefusedBy = isRestricting ? await countOwnedUnits(services.db, key.accountID) : 0;
+      return {
+        ...viewGeozone({ geozoneID: id, ...content }, mayUpdateGeozones(actor.caller)),
+        geozoneRefusedBy,
+      };
+    }
     await needStillAll(services, actor.caller);
     await needTwo(services, key.accountID, content.switches);
     if (known === null && (await countGeozones(services.db, key.accountID)) >= geozonesMost) {
@@ -149,10 +157,10 @@ ${membersText}
 ${geozoneMeanings}`,
   params: Type.Object({}),
   body: Type.Object(geozoneMembers, { additionalProperties: false }),
-  result: geozone,
+  result: savedGeozone,
   errors: ['conflict', 'unavailable'],
   effects: true,
-  examples: { body: { geozoneID: 'depot' }, result: exampleNewGeozone },
+  examples: { body: { geozoneID: 'depot' }, result: { ...exampleNewGeozone, geozoneRefusedBy: 0 } },
   run: ({ body, caller, source }, services) =>
     saveGeozone(services, { caller, source }, { body, mayCreate: true }),
 });
@@ -173,7 +181,7 @@ ${membersText}
 ${geozoneMeanings}`,
   params: Type.Object({}),
   body: Type.Object(geozoneMembers, { additionalProperties: false }),
-  result: geozone,
+  result: savedGeozone,
   errors: ['not_found', 'conflict', 'unavailable'],
   effects: true,
   examples: {
@@ -190,7 +198,7 @@ ${geozoneMeanings}`,
       geozonePoint4lat: '43.66000',
       geozonePoint4lng: '-79.35000',
     },
-    result: exampleGeozone,
+    result: { ...exampleGeozone, geozoneRefusedBy: 0 },
   },
   run: ({ body, caller, source }, services) =>
     saveGeozone(services, { caller, source }, { body, mayCreate: false }),

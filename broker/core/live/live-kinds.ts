@@ -56,6 +56,9 @@ export const liveMembers = {
     'decided',
     'decidedReason',
     'commandID',
+    'endCause',
+    'secondUser',
+    'signing',
   ],
   zone: ['zoneType', 'zoneID', 'change', 'deviceID', 'version', 'heldVersion', 'changed'],
   release: [

@@ -107,6 +107,12 @@ export function jsonObjectOrNull(row: Row, column: string): Readonly<Record<stri
     : null;
 }
 
+/** The value of a JSON column; null when the column is NULL or its text is no JSON. @throws Error as `textOrNull`. */
+export function jsonOrNull(row: Row, column: string): unknown {
+  const text = textOrNull(row, column);
+  return text === null ? null : (parsed(text) ?? null);
+}
+
 /** A read of one statement; apart from the database, so that the statement stands alone. */
 export type Read<T> = (statement: Statement) => Promise<T>;
 

@@ -1,7 +1,8 @@
-// Statements on engine cuts that wait for a second user. The conditions here enforce the rule: the requester can never
-// approve, and one approval gives one command, none after another decision or after its end.
+// Statements on orders that wait: engine cuts for a second user, and restrictive orders for the owner's persons. The conditions here enforce the
+// rules: the requester can never approve, and one approval gives one command, none after another decision or after its end.
+// What is special about signed orders stands in `signed-orders.ts`.
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
-import type { FeatureState } from '../../../src/core/events/event.ts';
+import type { PersonalOrder } from '../../../src/core/persons/persons.ts';
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
@@ -14,23 +15,38 @@ import { approvals } from '../schema/commands.ts';
 import { type Asker, eligibleBeforeS, isEligible, isPermitted } from './command-caps.ts';
 import { type Arrived, isOvertaken } from './safe-orders.ts';
 
-/** The only command that needs an approval. */
-export const approvedOrder = { feature: 'enginecutoff', state: '1' } as const satisfies {
-  readonly feature: string;
-  readonly state: FeatureState;
-};
-
 const ofDevice = shape({ ...approvals.columns, ...deviceRef });
 /** The approval of a row with `account_id` and `device_id` of its device. */
 export const toApproval = ofDevice.toRecord;
 export type ApprovalRow = Infer<typeof ofDevice>;
+
+/** What persons sign; null: it needs none. */
+export function personalOrderOf(approval: ApprovalRow): PersonalOrder | null {
+  const { accountID, deviceID, boot, counter, feature, reason, commandExpiresMs: expiresMs } = approval;
+  if (boot === null || counter === null) return null;
+  return { accountID, deviceID, boot, counter, feature, state: '1', expiresMs, reason };
+}
+
+/** Who must sign it and who did; null: it needs no persons. */
+function viewSigning(approval: ApprovalRow) {
+  const order = personalOrderOf(approval);
+  if (order === null) return null;
+  const given = (approval.signatures ?? []).map(({ personID, name, userID, atMs }) => ({
+    personID,
+    name,
+    userID,
+    at: epochSeconds(atMs),
+  }));
+  return { needed: approval.needed ?? 0, given, order };
+}
 
 /** As answers and live streams show it. */
 export function viewApproval(approval: ApprovalRow) {
   return {
     approvalID: approval.approvalID,
     deviceID: approval.deviceID,
-    ...approvedOrder,
+    feature: approval.feature,
+    state: '1' as const,
     approvalState: approval.approvalState,
     reason: approval.reason,
     requestedBy: approval.requestedBy,
@@ -40,6 +56,9 @@ export function viewApproval(approval: ApprovalRow) {
     decided: epochSeconds(approval.decidedMs),
     decidedReason: approval.decidedReason ?? '',
     commandID: approval.commandID ?? '',
+    endCause: approval.endCause ?? '',
+    secondUser: approval.secondUser ?? '',
+    signing: viewSigning(approval),
   };
 }
 
@@ -51,9 +70,9 @@ export function findApproval(db: Database, scope: Scope, approvalID: string): Pr
   return ofDevice.first(db)(sql`${selectApproval} WHERE ${visible(scope)} AND p.approval_id = ${approvalID}`);
 }
 
-/** The pending approval of this device, or null. */
-export function findPending(db: Database, deviceNo: number): Promise<ApprovalRow | null> {
-  return ofDevice.first(db)(
+/** The pending approvals of this device: at most one for each feature. */
+export function findPending(db: Database, deviceNo: number): Promise<readonly ApprovalRow[]> {
+  return ofDevice.all(db)(
     sql`${selectApproval} WHERE p.device_no = ${deviceNo} AND p.approval_state = 'pending'`,
   );
 }
@@ -106,13 +125,19 @@ export interface NewApproval {
   readonly requestedMs: number;
   readonly expiresMs: number;
   readonly commandExpiresMs: number;
-  /** The requested cut. */
   readonly order: Arrived;
 }
 
-/** Condition: an approval is pending for this device. */
-export function isAwaited(deviceNo: number): Statement {
-  return sql`EXISTS (SELECT 1 FROM approvals WHERE device_no = ${deviceNo} AND approval_state = 'pending')`;
+/** A feature of a device. */
+interface FeatureKey {
+  readonly deviceNo: number;
+  readonly feature: string;
+}
+
+/** Condition: an approval is pending for this feature. */
+export function isAwaited({ deviceNo, feature }: FeatureKey): Statement {
+  return sql`EXISTS (SELECT 1 FROM approvals WHERE device_no = ${deviceNo} AND feature = ${feature}
+    AND approval_state = 'pending')`;
 }
 
 /** Condition: this request is recorded. */
@@ -130,8 +155,8 @@ export function insertApproval(asker: Asker, approval: NewApproval): Statement {
     SELECT ${approval.approvalID}, d.device_no, 'pending', ${approval.reason}, ${asker.userID},
       ${approval.requestedMs}, ${approval.expiresMs}, ${approval.commandExpiresMs}
     FROM devices d WHERE d.device_no = ${approval.deviceNo} AND d.account_id = ${asker.accountID}
-      AND NOT ${isAwaited(approval.deviceNo)} AND NOT ${isOvertaken(approval.order)} AND ${isEligible(asker)}
-      AND ${isPermitted(asker, approvedOrder, 'approval')}`);
+      AND NOT ${isAwaited(approval.order)} AND NOT ${isOvertaken(approval.order)} AND ${isEligible(asker)}
+      AND ${isPermitted(asker, { feature: 'enginecutoff', state: '1' }, 'approval')}`);
 }
 
 /** A user who decides about a request. */
@@ -140,7 +165,7 @@ export interface Decider extends Asker {
   readonly isAdmin: boolean;
 }
 
-interface Decision {
+export interface Decision {
   readonly approvalID: string;
   readonly decider: Decider;
 }
@@ -149,7 +174,7 @@ interface Decision {
  * Condition: the approval `p` is open and its device visible to the decider. After the clock was set back to before the
  * request it waits for the clock, so it never lives longer than requested.
  */
-function isOpen({ approvalID, decider }: Decision): Statement {
+export function isOpen({ approvalID, decider }: Decision): Statement {
   return sql`p.approval_id = ${approvalID} AND p.approval_state = 'pending' AND p.expires_ms > ${decider.atMs}
     AND p.requested_ms <= ${decider.atMs}
     AND EXISTS (SELECT 1 FROM devices d WHERE d.device_no = p.device_no AND ${visible(decider.scope)})`;
@@ -157,11 +182,11 @@ function isOpen({ approvalID, decider }: Decision): Statement {
 
 /**
  * Condition: this user may approve now. The requester is another user and still an active operator. Both count as separate
- * persons (`countsAsSecondPerson`): one could be the other under a new name. The breaker of the account is closed.
+ * persons (`countsAsSecondPerson`): one could be the other under a new name. The breaker of the account is closed. Not of a signed order.
  */
 export function mayApprove(decision: Decision): Statement {
   const { decider } = decision;
-  return sql`EXISTS (SELECT 1 FROM approvals p WHERE ${isOpen(decision)} AND p.requested_by <> ${decider.userID}
+  return sql`EXISTS (SELECT 1 FROM approvals p WHERE ${isOpen(decision)} AND p.owner_pin IS NULL AND p.requested_by <> ${decider.userID}
     AND EXISTS (SELECT 1 FROM users ru WHERE ru.account_id = ${decider.accountID} AND ru.user_id = p.requested_by
       AND ru.role IN ('operator', 'admin') AND ${countsAsSecondPerson('ru', eligibleBeforeS(decider))})
     AND EXISTS (SELECT 1 FROM accounts g WHERE g.account_id = ${decider.accountID} AND g.breaker_s IS NULL)
@@ -204,11 +229,11 @@ export function endApproval(
     WHERE approval_id = ${approvalID} AND approval_state = 'pending' AND ${mayEnd(decision, as)}`);
 }
 
-/** A restore withdraws every pending approval of this device. */
+/** An order to the safe state withdraws what waits for the same feature. */
 export function withdrawPending(
-  deviceNo: number,
+  { deviceNo, feature }: FeatureKey,
   by: { readonly userID: string; readonly atMs: number },
 ): Statement {
   return followed(sql`UPDATE approvals SET approval_state = 'withdrawn', decided_by = ${by.userID}, decided_ms = ${by.atMs}
-    WHERE device_no = ${deviceNo} AND approval_state = 'pending'`);
+    WHERE device_no = ${deviceNo} AND feature = ${feature} AND approval_state = 'pending'`);
 }

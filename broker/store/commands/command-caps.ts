@@ -33,7 +33,9 @@ function count({ accountID, userID, atMs, deviceNo }: Asker, { of, within }: Spa
   const isMinute = within === 'minute';
   const sinceMs = atMs - (isMinute ? capLimits.minuteMs : capLimits.hourMs);
   const cuts = isMinute ? sql`` : sql` AND xc.feature = 'enginecutoff' AND xc.issued_ms > xa.cuts_since_ms`;
-  const asked = isMinute ? sql`` : sql` AND xp.requested_ms > xa.cuts_since_ms`;
+  const asked = isMinute
+    ? sql``
+    : sql` AND xp.feature = 'enginecutoff' AND xp.requested_ms > xa.cuts_since_ms`;
   const ofIssuer = of === 'account' ? sql`` : sql` AND xc.issuer = ${userID}`;
   const ofRequester = of === 'account' ? sql`` : sql` AND xp.requested_by = ${userID}`;
   const other = deviceNo === undefined ? sql`` : sql` AND xd.device_no <> ${deviceNo}`;
@@ -63,16 +65,22 @@ const accountCuts = (asker: Asker): Statement => count(asker, { of: 'account', w
 
 /**
  * Condition: the command may be recorded.
- * @param as `command`: directly, so no second user is needed; `approval`: as a request to a second user, who is needed.
+ * @param as `command`: directly, so no second user is needed; `approval`: as a request to a second user, who is needed; `signed`: as a request to
+ * the owner's persons, with or without a second user.
  */
-export function isPermitted(asker: Asker, order: CappedOrder, as: 'command' | 'approval'): Statement {
+export function isPermitted(
+  asker: Asker,
+  order: CappedOrder,
+  as: 'command' | 'approval' | 'signed',
+): Statement {
   if (!isLimited(order)) return sql`1 = 1`;
   const rate = sql`${sameDeviceMinute(asker)} < ${capLimits.userPerMinute}
     AND ${count(asker, { of: 'user', within: 'minute' })} < ${capLimits.userPerMinute}
     AND ${count(asker, { of: 'account', within: 'minute' })} < ${capLimits.accountPerMinute}`;
   if (!isCut(order)) return rate;
-  return sql`${rate} AND EXISTS (SELECT 1 FROM accounts g WHERE g.account_id = ${asker.accountID}
-    AND g.needs_approval = ${as === 'approval' ? 1 : 0} AND g.breaker_s IS NULL AND ${mayCut(asker)}
+  const rule = as === 'signed' ? sql`` : sql` AND g.needs_approval = ${as === 'approval' ? 1 : 0}`;
+  return sql`${rate} AND EXISTS (SELECT 1 FROM accounts g WHERE g.account_id = ${asker.accountID}${rule}
+    AND g.breaker_s IS NULL AND ${mayCut(asker)}
     AND ${userCuts(asker)} < g.cuts_per_hour
     AND ${accountCuts(asker)} < ${capLimits.accountFactor} * g.cuts_per_hour)`;
 }

@@ -3,7 +3,7 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { followed } from '../base/live-topic.ts';
-import { type CommandRow, isRecorded, presumedRank, ranks, readCommands } from './commands.ts';
+import { type CommandRow, isRecorded, presumedRank, type Reserved, ranks, readCommands } from './commands.ts';
 
 export interface Sending {
   readonly deviceNo: number;
@@ -12,6 +12,8 @@ export interface Sending {
   readonly atMs: number;
   /** True: the envelope withdraws a replaced command. */
   readonly isReplaced: boolean;
+  /** Of a signed order; null or absent: the next counter, in any boot. */
+  readonly reserved?: Reserved | null;
   readonly occasion: SendingReason;
 }
 
@@ -42,17 +44,26 @@ function isDueFor(occasion: SendingReason): Statement {
 }
 
 /**
- * Takes the device's next counter and records that an envelope bound to `boot` is about to leave. They are one batch, or the
+ * Takes the device's next counter, or the reserved one, and records that an envelope bound to `boot` is about to leave. They are one batch, or the
  * end of the batch that records the command. The second statement returns a row (`sent_counter`, `cancel_by`) only if the
- * command may still be sent and the device is in that boot. No other process may have sent it for the same reason.
+ * command may still be sent and the device is in that boot. No other process may have sent it for the same reason. A signed order goes out again
+ * with the same counter as long as it is the newest one.
  */
 export function recordSending(sending: Sending): readonly Statement[] {
   const isOpen = sending.isReplaced
-    ? sql`command_state = 'superseded' AND state_rank = ${presumedRank}`
+    ? sql`command_state IN ('superseded', 'refused') AND state_rank = ${presumedRank}`
     : sql`is_final = 0`;
+  const reserved = sending.reserved ?? null;
+  const next = reserved === null ? sql`command_counter + 1` : sql`${reserved.counter}`;
+  const isFree =
+    reserved === null ? sql`` : sql` AND boot = ${reserved.boot} AND command_counter < ${reserved.counter}`;
+  const isReserved =
+    reserved === null
+      ? sql``
+      : sql` AND d.boot = ${reserved.boot} AND d.command_counter = ${reserved.counter}`;
   return [
-    sql`UPDATE devices SET command_counter = command_counter + 1 WHERE device_no = ${sending.deviceNo}
-        AND ${isRecorded(sending.commandID)}
+    sql`UPDATE devices SET command_counter = ${next} WHERE device_no = ${sending.deviceNo}
+        AND ${isRecorded(sending.commandID)}${isFree}
       RETURNING command_counter`,
     followed(sql`UPDATE commands SET
         command_state = CASE WHEN state_rank < ${ranks.sent} THEN 'sent' ELSE command_state END,
@@ -61,7 +72,7 @@ export function recordSending(sending: Sending): readonly Statement[] {
         sent_counter = (SELECT command_counter FROM devices WHERE device_no = ${sending.deviceNo})
       WHERE command_id = ${sending.commandID} AND device_no = ${sending.deviceNo} AND ${isOpen}
         AND expires_ms > ${sending.atMs} AND ${isDueFor(sending.occasion)}
-        AND EXISTS (SELECT 1 FROM devices d WHERE d.device_no = ${sending.deviceNo} AND d.boot = ${sending.boot})
+        AND EXISTS (SELECT 1 FROM devices d WHERE d.device_no = ${sending.deviceNo} AND d.boot = ${sending.boot}${isReserved})
       RETURNING sent_counter, cancel_by`),
   ];
 }

@@ -3,6 +3,7 @@
 
 import type { CommandState, FeatureState } from '../../../src/core/events/event.ts';
 import type { Verdict } from '../../../src/core/verdict/verdict.ts';
+import type { Assertion } from '../../../src/core/wire/assertion.ts';
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql, valueList } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
@@ -89,8 +90,8 @@ export async function unfinishedOf(db: Database, deviceNo: number): Promise<read
   );
 }
 
-/** It was sent, then replaced by a newer order, and the device has not reported its outcome. */
-const isReplaced = sql`c.state = '1' AND c.command_state = 'superseded' AND c.state_rank = ${presumedRank}
+/** It was sent, then replaced by a newer order or given up for the next boot, and the device has not reported its outcome. */
+const isReplaced = sql`c.state = '1' AND c.command_state IN ('superseded', 'refused') AND c.state_rank = ${presumedRank}
   AND c.sent_boot IS NOT NULL`;
 
 /**
@@ -170,7 +171,22 @@ export interface NewCommand {
   readonly content?: string;
   /** False: it has a pace of its own and counts in no limit of commands. Absent: it counts. */
   readonly isCounted?: boolean;
-  readonly approval?: { readonly approvalID: string; readonly approver: string };
+  readonly approval?: { readonly approvalID: string; readonly approver: string | null };
+  /** Of an order that the owner's persons signed. */
+  readonly signed?: Reserved & { readonly assertions: readonly Assertion[] };
+}
+
+/** The only boot and counter that a signed order may be sent with. */
+export interface Reserved {
+  readonly boot: string;
+  readonly counter: number;
+}
+
+/** What its next envelope must have; null: any. A withdrawal is signed by nobody, and what the unit has is only named again. */
+export function reservedOf(row: CommandRow): Reserved | null {
+  const { reservedBoot: boot, reservedCounter: counter, stateRank, cancelBy, commandState } = row;
+  if (boot === null || counter === null || cancelBy !== null) return null;
+  return stateRank < receivedRank && commandState !== 'superseded' ? { boot, counter } : null;
 }
 
 /**
@@ -209,18 +225,20 @@ export function isRecorded(commandID: string): Statement {
  * neither is changed. One batch.
  */
 export function supersedeAndInsert(command: NewCommand, isPermitted: Statement): readonly Statement[] {
-  const { approval } = command;
+  const { approval, signed } = command;
   return [
     followed(sql`UPDATE commands SET command_state = 'superseded', state_rank = ${presumedRank}, is_final = 1,
         updated_ms = ${command.issuedMs}
       WHERE device_no = ${command.deviceNo} AND feature = ${command.feature} AND is_final = 0
         AND NOT ${isRepeat(command)} AND ${isPermitted}`),
     followed(sql`INSERT INTO commands (command_id, device_no, feature, state, reason, issuer, issued_ms, expires_ms,
-        asked_us, command_state, state_rank, updated_ms, content, approval_id, approver, is_counted)
+        asked_us, command_state, state_rank, updated_ms, content, approval_id, approver, is_counted,
+        reserved_boot, reserved_counter, assertions)
       SELECT ${command.commandID}, device_no, ${command.feature}, ${command.state}, ${command.reason},
         ${command.issuer}, ${command.issuedMs}, ${command.expiresMs}, ${command.askedUs ?? 0}, 'requested', 0, ${command.issuedMs},
         ${command.content ?? null}, ${approval?.approvalID ?? null}, ${approval?.approver ?? null},
-        ${command.isCounted === false ? 0 : 1}
+        ${command.isCounted === false ? 0 : 1}, ${signed?.boot ?? null}, ${signed?.counter ?? null},
+        ${signed === undefined ? null : JSON.stringify(signed.assertions)}
       FROM devices WHERE device_no = ${command.deviceNo} AND NOT ${isRepeat(command)} AND ${isPermitted}`),
   ];
 }

@@ -161,6 +161,8 @@ export function replaceSecret(
 
 /** Counters beyond this are a fault of the device: it must not exhaust the broker's own numbers. */
 const counterMost = 2 ** 48;
+/** Of an integer column. */
+const ownerSetMost = 2 ** 31 - 1;
 
 /**
  * Stores a device's hello and marks it online. The command counter never falls behind the device's own: after a restore
@@ -174,10 +176,12 @@ export function recordHello(
 ): Statement {
   const witnesses = hello.witnesses === undefined ? null : JSON.stringify(hello.witnesses);
   const counter = hello.commandCounter <= counterMost ? hello.commandCounter : 0;
+  const { pin = null, set = 0, list = 0 } = hello.owner ?? {};
   return followed(sql`
     UPDATE devices SET boot = ${hello.boot}, nonce = ${hello.nonce}, agent_version = ${hello.agentVersion},
       features = ${JSON.stringify(hello.features)}, sensors = ${JSON.stringify(hello.sensors)},
-      witnesses = ${witnesses}, time_quality = ${hello.timeQuality}, hello_ms = ${atMs},
+      witnesses = ${witnesses}, owner_pin = ${pin}, owner_set = ${Math.min(set, ownerSetMost)}, owner_list = ${Math.min(list, counterMost)},
+      time_quality = ${hello.timeQuality}, hello_ms = ${atMs},
       heartbeat_ms = CASE WHEN heartbeat_ms < ${atMs} THEN ${atMs} ELSE heartbeat_ms END,
       command_counter = CASE WHEN command_counter < ${counter} THEN ${counter} ELSE command_counter END,
       linked_ms = CASE WHEN is_online = 0 OR agent_version <> ${hello.agentVersion} THEN ${atMs} ELSE linked_ms END,

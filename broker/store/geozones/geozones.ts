@@ -81,6 +81,13 @@ export const cuttingSwitches = [
   'departureEngineOff',
 ] as const satisfies readonly ZoneSwitch[];
 
+/** Automations that cut an engine or unlock the cargo. */
+export const restrictingSwitches = [
+  ...cuttingSwitches,
+  'arrivalCargoUnlock',
+  'departureCargoUnlock',
+] as const satisfies readonly ZoneSwitch[];
+
 // The column holds quoted names of fixed settings, no user text.
 const isCutting = sql`(switches LIKE '%"arrivalEngineOff"%' OR switches LIKE '%"departureEngineOff"%')`;
 

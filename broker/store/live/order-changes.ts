@@ -47,7 +47,7 @@ export function commandChanges(db: Database, { scope, sinceMs }: ChangeSpan): Ch
 
 /** Approvals that were requested or decided. */
 export function approvalChanges(db: Database, { scope, sinceMs }: ChangeSpan): ChangePages<'approval'> {
-  const changed = sql`COALESCE(p.decided_ms, p.requested_ms)`;
+  const changed = sql`COALESCE(p.decided_ms, p.signed_ms, p.requested_ms)`;
   return changePages(
     db,
     { sinceMs, start: '' },
@@ -67,7 +67,7 @@ export function approvalChanges(db: Database, { scope, sinceMs }: ChangeSpan): C
           deviceNo,
           deviceID,
           key: approvalID,
-          atMs: approval.decidedMs ?? approval.requestedMs,
+          atMs: approval.decidedMs ?? approval.signedMs ?? approval.requestedMs,
           data: viewApproval(approval),
         };
       },

@@ -1,13 +1,17 @@
 // The command ledger, approvals by a second user, messages to and from vehicles.
 import type { CommandState, FeatureName } from '../../../src/core/events/event.ts';
 import type { Verdict } from '../../../src/core/verdict/verdict.ts';
+import { type Assertion } from '../../../src/core/wire/assertion.ts';
 import { ddl } from '../../../src/migrate.ts';
 import type { Row, Statement } from '../../../src/ports.ts';
-import { flagOf, jsonObjectOrNull, textOf } from '../base/row.ts';
+import { flagOf, jsonObjectOrNull, jsonOrNull, textOf } from '../base/row.ts';
 import { column, type Reader, table } from '../base/table.ts';
 
 /** `advanceCommand` wrote it. */
 const verdictOf = (row: Row, name: string) => jsonObjectOrNull(row, name) as Verdict | null;
+/** The service wrote them. */
+const signaturesOf = (row: Row, name: string) => jsonOrNull(row, name) as readonly Signature[] | null;
+const assertionsOf = (row: Row, name: string) => jsonOrNull(row, name) as readonly Assertion[] | null;
 
 // The ledger. `state_rank` orders the states so that a late report cannot set an earlier state; `is_final` 1 ends the
 // command. At most one unfinished command per feature of a device: the newest replaces an older one. Rank 5: end
@@ -51,16 +55,31 @@ export const commands = table('commands', {
   /** Boot that the newest envelope was bound to, and its counter; null while it was never sent. */
   sentBoot: 'TEXT',
   sentCounter: 'BIGINT',
+  /** Of an order that the owner's persons signed: the only boot and counter that it may be sent with, and their assertions; else null. */
+  reservedBoot: 'TEXT',
+  reservedCounter: 'BIGINT',
+  assertions: column('TEXT', assertionsOf),
 });
 
-// A cut that waits for a second user; nothing is signed before `approval_state` is 'approved', which one batch sets
-// together with the command. `expires_ms` ends the waiting, `command_expires_ms` the command that may result.
-// At most one waits for each device. `decided_by`: user of the approval, refusal or withdrawal; null while it waits.
+/** A person of the owner's list who agreed to an order. */
+export interface Signature {
+  readonly personID: string;
+  readonly name: string;
+  /** User of the session. */
+  readonly userID: string;
+  readonly atMs: number;
+  readonly assertion: Assertion;
+}
+
+// A cut that waits for a second user, or a restrictive order that waits for the owner's persons; nothing is sent before
+// `approval_state` is 'approved', which one batch sets together with the command. 'void': it can no longer be carried out
+// as it was signed; `end_cause` says why. `expires_ms` ends the waiting, `command_expires_ms` the command that may result.
+// At most one waits for each feature of a device. `decided_by`: user of the approval, refusal or withdrawal; null while it waits.
 export const approvals = table('approvals', {
   approvalID: 'TEXT NOT NULL PRIMARY KEY',
   deviceNo: 'INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE',
   approvalState:
-    "TEXT NOT NULL CHECK (approval_state IN ('pending', 'approved', 'refused', 'withdrawn', 'expired'))",
+    "TEXT NOT NULL CHECK (approval_state IN ('pending', 'approved', 'refused', 'withdrawn', 'expired', 'void'))",
   reason: 'TEXT NOT NULL',
   requestedBy: 'TEXT NOT NULL',
   requestedMs: 'BIGINT NOT NULL',
@@ -71,7 +90,35 @@ export const approvals = table('approvals', {
   /** Why it was refused; null without a reason. */
   decidedReason: 'TEXT',
   commandID: 'TEXT',
+  feature: column("TEXT NOT NULL DEFAULT 'enginecutoff'", textOf as Reader<FeatureName>),
+  /** Second user of a signed order, where the account wants one; null: none yet. */
+  secondUser: 'TEXT',
+  /** Of a signed order, else null: the key of its owner; the boot and the counter that it is bound to; persons who must agree, and who did. */
+  ownerPin: 'TEXT',
+  boot: 'TEXT',
+  counter: 'BIGINT',
+  needed: 'INTEGER',
+  signatures: column('TEXT', signaturesOf),
+  /** When the newest person agreed. */
+  signedMs: 'BIGINT',
+  endCause: "TEXT CHECK (end_cause IN ('restarted', 'counter', 'list'))",
 });
+
+// The owner's document as an administrator gave it, one for each key. Nothing here can make or change one.
+export const ownerDocuments = table(
+  'owner_documents',
+  {
+    accountID: 'TEXT NOT NULL REFERENCES accounts (account_id) ON DELETE CASCADE',
+    pin: 'TEXT NOT NULL',
+    document: 'TEXT NOT NULL',
+    setVersion: 'INTEGER NOT NULL',
+    /** 0: it has no list. */
+    listVersion: 'BIGINT NOT NULL',
+    uploadedMs: 'BIGINT NOT NULL',
+    uploadedBy: 'TEXT NOT NULL',
+  },
+  'PRIMARY KEY (account_id, pin)',
+);
 
 export const commandTables: readonly Statement[] = [
   commands.create,
@@ -80,7 +127,9 @@ export const commandTables: readonly Statement[] = [
   // What is limited in number is counted by time.
   ddl("CREATE INDEX commands_limited ON commands (issued_ms) WHERE state = '1'"),
   approvals.create,
-  ddl("CREATE UNIQUE INDEX approvals_pending ON approvals (device_no) WHERE approval_state = 'pending'"),
+  ddl(
+    "CREATE UNIQUE INDEX approvals_pending ON approvals (device_no, feature) WHERE approval_state = 'pending'",
+  ),
   ddl('CREATE INDEX approvals_by_device ON approvals (device_no, requested_ms)'),
   ddl('CREATE INDEX approvals_by_time ON approvals (requested_ms)'),
   // From people to a vehicle. `delivered_ms`: when the vehicle confirmed that it has it; null until then.
@@ -96,7 +145,13 @@ export const commandTables: readonly Statement[] = [
     delivered_ms BIGINT)`),
   ddl('CREATE INDEX messages_by_device ON messages (device_no, message_no)'),
   ddl('CREATE INDEX commands_by_change ON commands (updated_ms)'),
-  ddl('CREATE INDEX approvals_by_change ON approvals (COALESCE(decided_ms, requested_ms), approval_id)'),
+  ddl(
+    'CREATE INDEX approvals_by_change ON approvals (COALESCE(decided_ms, signed_ms, requested_ms), approval_id)',
+  ),
+  ddl(
+    'CREATE INDEX commands_reserved ON commands (device_no) WHERE is_final = 0 AND reserved_boot IS NOT NULL',
+  ),
+  ownerDocuments.create,
   // The newest firmware job of a device.
   ddl(
     "CREATE INDEX commands_firmware ON commands (device_no, issued_ms, command_id) WHERE feature = 'firmware'",

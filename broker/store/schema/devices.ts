@@ -49,6 +49,10 @@ export const devices = table(
     sensors: column("TEXT NOT NULL DEFAULT '[]'", textListOf),
     /** Null when the last hello carried none. */
     witnesses: column('TEXT', witnessesOf, 'shown'),
+    /** Owner's key that the unit pins, of its last hello; null: none. `ownerSet`, `ownerList`: versions of its document. */
+    ownerPin: column('TEXT', 'shown'),
+    ownerSet: column('INTEGER NOT NULL DEFAULT 0', 'shown'),
+    ownerList: column('BIGINT NOT NULL DEFAULT 0', 'shown'),
     configVersion: 'BIGINT NOT NULL DEFAULT 0',
     timeQuality: "TEXT NOT NULL DEFAULT 'none'",
     helloMs: 'BIGINT NOT NULL DEFAULT 0',
@@ -207,5 +211,6 @@ export const deviceTables: readonly Statement[] = [
   ddl(
     "CREATE INDEX devices_by_message ON devices (device_no) WHERE is_online = 1 AND presence_cause = 'message'",
   ),
+  ddl('CREATE INDEX devices_owned ON devices (account_id, owner_pin) WHERE owner_pin IS NOT NULL'),
   ddl('CREATE INDEX devices_offline ON devices (account_id, presence_ms) WHERE is_online = 0'),
 ];

@@ -58,7 +58,7 @@ const approvalTriggers = [
   trigger({
     name: 'approvals_decided',
     after: 'UPDATE OF approval_state ON approvals',
-    when: `OLD.approval_state = 'pending' AND NEW.approval_state IN ('approved', 'refused', 'expired')`,
+    when: `OLD.approval_state = 'pending' AND NEW.approval_state IN ('approved', 'refused', 'expired', 'void')`,
     run: [
       record({
         kind: `CASE NEW.approval_state WHEN 'approved' THEN 'approval_granted' WHEN 'refused' THEN 'approval_refused'

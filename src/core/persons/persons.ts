@@ -51,10 +51,19 @@ export function orderChallenge(order: PersonalOrder, { sha256 }: Pick<PersonsCry
   return sha256(new TextEncoder().encode(`fleetward-order-1\n${canonicalJson(exactly)}`));
 }
 
-function isFor({ vehicles }: Person, { accountID, deviceID }: PersonalOrder): boolean {
+type Target = Pick<PersonalOrder, 'accountID' | 'deviceID' | 'feature'>;
+
+const hasRole = ({ role }: Person, { feature }: Target): boolean =>
+  personRoles[role]?.includes(feature) === true;
+
+function isFor({ vehicles }: Person, { accountID, deviceID }: Target): boolean {
   const name = `${accountID}/${deviceID}`;
   return vehicles.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : one === name));
 }
+
+/** True for a person whose signature counts for an order of this feature and vehicle. */
+export const mayOrder = (person: Person, target: Target): boolean =>
+  hasRole(person, target) && isFor(person, target);
 
 /** Signature of the check, as the relay guard and the vehicle call it. */
 export type VerifyPersons = (
@@ -89,7 +98,7 @@ export function createVerifyPersons(crypto: PersonsCrypto): VerifyPersons {
       const passkey = person?.passkeys.find(({ credential }) => credential === assertion.credential);
       if (person === undefined || passkey === undefined) return refuse('unknown_passkey');
       const { id } = person;
-      if (!personRoles[person.role]?.includes(order.feature)) return refuse('role', { person: id });
+      if (!hasRole(person, order)) return refuse('role', { person: id });
       if (!isFor(person, order)) return refuse('vehicle', { person: id });
       const { rpID, origins } = list;
       const expected = { challenge, rpID, origins, publicKey: passkey.publicKey };

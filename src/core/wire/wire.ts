@@ -50,6 +50,15 @@ export interface Hello {
   /** Counter of the last accepted command envelope. */
   readonly commandCounter: number;
   readonly timeQuality: string;
+  /** Absent: the unit pins no owner's key. */
+  readonly owner?: HelloOwner;
+}
+
+/** The owner's key that a unit pins, and the versions of its document; 0: it has accepted none. */
+export interface HelloOwner {
+  readonly pin: string;
+  readonly set: number;
+  readonly list: number;
 }
 
 /** Signed answer to `hello`. */
@@ -174,6 +183,15 @@ function textList(value: unknown): readonly string[] | null {
   return value.every((item): item is string => isText(item, 64)) ? value : null;
 }
 
+const pinPattern = /^[A-Za-z0-9_-]{43}$/;
+
+function helloOwner(value: unknown): Pick<Hello, 'owner'> {
+  if (typeof value !== 'object' || value === null) return {};
+  const { pin, set, list } = value as Readonly<Record<string, unknown>>;
+  if (!isText(pin, 43) || !pinPattern.test(pin) || !isCount(set) || !isCount(list)) return {};
+  return { owner: { pin, set, list } };
+}
+
 /** Null: the payload is not a hello. */
 export function decodeHello(payload: Uint8Array): Hello | null {
   const value = parseObject(payload);
@@ -200,6 +218,7 @@ export function decodeHello(payload: Uint8Array): Hello | null {
     ...config,
     commandCounter,
     timeQuality,
+    ...helloOwner(value['owner']),
   };
 }
 

@@ -12,6 +12,7 @@ import { createServices } from '../../../broker/services.ts';
 import type { Target } from '../../../simulator/run/service/broker-access.ts';
 import { openSqlite } from '../../../src/adapters/database/sqlite.ts';
 import { createEnrolmentCrypto } from '../../../src/adapters/enrolment-crypto.ts';
+import { personsCrypto } from '../../../src/adapters/persons-crypto.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../../src/adapters/system.ts';
 import type { FleetEvent } from '../../../src/core/events/event.ts';
@@ -225,6 +226,7 @@ export async function startFaultyBroker(
   });
   const passwords = createPasswords();
   const services = createServices({
+    persons: personsCrypto,
     broker: broker.services,
     passwords,
     senders: createOfflineSenders(),

@@ -10,6 +10,7 @@ import { eventsFixture } from './fixtures/events.ts';
 import { geozoneFixture } from './fixtures/geozones.ts';
 import { liveFixture } from './fixtures/live.ts';
 import { notifyFixture } from './fixtures/notify.ts';
+import { ownerFixture } from './fixtures/owner.ts';
 import { releasesFixture } from './fixtures/releases.ts';
 import { reportsFixture } from './fixtures/reports.ts';
 import { requestsFixture } from './fixtures/requests.ts';
@@ -47,6 +48,7 @@ const fixtures: readonly Fixture[] = [
   notifyFixture,
   alarmsFixture,
   commandsFixture,
+  ownerFixture,
   requestsFixture,
   sharesFixture,
   releasesFixture,

@@ -22,6 +22,7 @@ import type { PracticeWorld } from '../../../broker/ports/practice-world.ts';
 import { createServices } from '../../../broker/services.ts';
 import { findDevice } from '../../../broker/store/devices/devices.ts';
 import { createEnrolmentCrypto } from '../../../src/adapters/enrolment-crypto.ts';
+import { personsCrypto } from '../../../src/adapters/persons-crypto.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../../src/adapters/system.ts';
 import type { Log, LogFields, NotifyingDatabase, SqlValue, Statement } from '../../../src/ports.ts';
@@ -148,6 +149,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
     });
     const firmwareHosts = ['updates.example.com', 'files.example.com:443', 'mirror.example.com:8443'];
     const services = createServices({
+      persons: personsCrypto,
       broker: broker.services,
       passwords,
       senders,

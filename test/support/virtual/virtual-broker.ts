@@ -22,7 +22,7 @@ import type {
   Verifier,
 } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
-import { addDevice, openBenchDatabase } from '../broker/broker-bench.ts';
+import { addDevice, jsonBytes, openBenchDatabase } from '../broker/broker-bench.ts';
 import { type Life, mortalClock } from './virtual-disk.ts';
 
 export interface Network {
@@ -46,6 +46,8 @@ export interface VirtualBroker {
   start(): void;
   /** Breaks the connection as a lost carrier does. */
   cut(reason: string): void;
+  /** Sends what an attacker with the broker's signing key made; false: the vehicle is not connected. */
+  forge(type: string, body: object): boolean;
   /** Sends an old signed envelope once more, as somebody in the middle could. */
   replay(): void;
   close(): Promise<void>;
@@ -255,6 +257,11 @@ export async function createVirtualBroker(options: {
     },
     start,
     cut: dropConnection,
+    forge(type, body) {
+      const payload = new TextEncoder().encode(signer.sign(jsonBytes(body), type));
+      connection?.toVehicle({ topic: formatTopic(device, 'commands'), payload, qos: 1 });
+      return connection !== null;
+    },
     replay() {
       const old = envelopes[entropy.integer(0, Math.max(0, envelopes.length - 1))];
       if (old !== undefined) connection?.toVehicle(old);

@@ -23,6 +23,7 @@ import { createGnss, type Gnss } from '../../../simulator/hardware/gnss.ts';
 import { createPipe, noPipeFaults, type Pipe } from '../../../simulator/hardware/pipe.ts';
 import { createSimulatedHost } from '../../../simulator/host-facts.ts';
 import { createMemorySlots } from '../../../simulator/memory-slots.ts';
+import { personsCrypto } from '../../../src/adapters/persons-crypto.ts';
 import type { FleetEvent } from '../../../src/core/events/event.ts';
 import type { Log, LogFields, SerialSettings, Supervisor } from '../../../src/ports.ts';
 import { createVirtualBroker, type VirtualBroker } from './virtual-broker.ts';
@@ -179,8 +180,19 @@ function watchedOutbox(outbox: Outbox, onStored: (events: readonly FleetEvent[])
   };
 }
 
+interface FleetOptions {
+  /** The owner's key that the unit pins, and the document beside its settings; none unless given. */
+  readonly owner?: { readonly pin: string; readonly documentText: string | null };
+  /** Every move of a relay. */
+  onRelayChange?(change: RelayChange): void;
+}
+
 /** Builds everything for a seed; nothing has happened yet. */
-export async function createFleet(seed: string, profile: BoardProfile): Promise<Fleet> {
+export async function createFleet(
+  seed: string,
+  profile: BoardProfile,
+  { owner, onRelayChange }: FleetOptions = {},
+): Promise<Fleet> {
   const clock = createVirtualClock(startUtcMs);
   const entropy = createSeededEntropy(seed);
   const hasMotionSensor = entropy.chance(0.5);
@@ -194,7 +206,10 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
     clock,
     entropy,
     hasMotionSensor,
-    onRelayChange: (change) => truth.onRelayChange(change),
+    onRelayChange(change) {
+      onRelayChange?.(change);
+      truth.onRelayChange(change);
+    },
   });
   // As long as an agent that has run for days keeps it.
   const recent = createLogRing();
@@ -209,7 +224,10 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
     inputs: hasMotionSensor ? inputs : { ...inputs, motion: false },
   });
   if (fitted.kind !== 'ok') throw new Error(JSON.stringify(fitted.faults));
-  const config = configOf(fitted.profile);
+  const config: AgentConfig = {
+    ...configOf(fitted.profile),
+    ...(owner === undefined ? {} : { owner: { pin: owner.pin } }),
+  };
   const firstMemory = commissionedMemory(config, {
     parkedAt: hardware.world.place(),
     utcMs: startUtcMs - 86_400_000,
@@ -252,6 +270,7 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
           onDown: (reason) => (mine.isAlive ? handlers.onDown(reason) : undefined),
         }),
       verifier: broker.verifier,
+      ...(owner === undefined ? {} : { owner: { crypto: personsCrypto, documentText: owner.documentText } }),
       supervisor: idleSupervisor,
       host: createSimulatedHost(wrong, upMs),
       recentLog: recent.text,
