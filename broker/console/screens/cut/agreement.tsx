@@ -56,8 +56,8 @@ interface AgreementProps {
 /** Exactly what is signed, the persons who agreed, and what is missing. */
 export function Agreement({ request, relay, name, sign, needsApproval }: AgreementProps) {
   const words = useWords(cutWords);
-  const { persons: texts, order: labels, orders, approvals } = words;
-  const { signing, requestedBy } = request;
+  const { persons: texts, order: labels, orders } = words;
+  const { signing } = request;
   if (signing === null) return null;
   const { order, needed, given } = signing;
   const missing = missingOf(signing);
@@ -99,7 +99,6 @@ export function Agreement({ request, relay, name, sign, needsApproval }: Agreeme
           [texts.order, orders[relay].noun],
           [labels.reason, reasonWords(order.reason, relay, words)],
           [texts.until, timeText(Math.floor(order.expiresMs / 1000))],
-          [approvals.by, requestedBy],
         ]}
       />
       {sign.isOffered && sign.isUnlisted ? (

@@ -143,14 +143,14 @@ function ownerRows(
   texts: ReturnType<typeof useWords<[typeof deviceWords]>>['devices']['owner'],
 ): ComponentProps<typeof Pairs>['rows'] {
   if (owner === null) return [[texts.key, <span className="muted">{texts.none}</span>]];
-  const { key, list } = owner;
-  const isOlder = known !== null && known.list > (list ?? 0);
+  const { key, set, list } = owner;
+  const isOlder = known !== null && (known.set > set || (known.set === set && known.list > list));
   return [
     [texts.key, <bdi className="mono">{key}</bdi>],
     [
       texts.list,
       <>
-        {list === null ? texts.noList : texts.version({ list })}
+        {list === 0 ? texts.noList : texts.version({ list })}
         {isOlder ? (
           <Badge icon="triangle-alert" tone="look">
             {texts.older({ list: known.list })}
