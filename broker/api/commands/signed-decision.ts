@@ -65,7 +65,9 @@ function verifyWith(
   const person = list.persons.find(({ passkeys }) =>
     passkeys.some(({ credential }) => credential === assertion?.credential),
   );
-  const isNew = person !== undefined && !before.some(({ personID }) => personID === person.id);
+  // No more than are needed: the vehicle takes four at most.
+  const isWanted = !verify(before.map((one) => one.assertion)).ok;
+  const isNew = isWanted && person !== undefined && !before.some(({ personID }) => personID === person.id);
   const added =
     assertion === null || !isNew
       ? []

@@ -97,7 +97,7 @@ function verified(document: string, persons: PersonsCrypto): Owner & { readonly 
 }
 
 const exampleOwner: OwnerView = {
-  key: '3T5F-9QRW-2KXM-8HDN-4BVC-7YPA',
+  key: '3T5F 9QRW 2KXM 8HDN 4BVC 7YPA',
   pin: 'qLh8yK0o3v5nX1bZ7cT2mR9wE4sU6aD8fG0hJ2kL4pM',
   set: 1,
   list: 4,

@@ -87,7 +87,8 @@ const unansweredMost = 100;
 
 /**
  * Commands to connected devices without a report: never sent, as the process that recorded them ended; or sent or withdrawn
- * and lost on the way. The delay doubles each time, up to a minute; a restore is sent every 5 s.
+ * and lost on the way. The delay doubles each time, up to a minute; a restore is sent every 5 s. A signed order whose counter was overtaken cannot go
+ * out again.
  */
 export function unansweredCommands(db: Database, nowMs: number): Promise<readonly CommandRow[]> {
   const silentMs = sql`CASE WHEN c.updated_ms - c.issued_ms <= ${unansweredMs} THEN ${unansweredMs}
@@ -97,6 +98,7 @@ export function unansweredCommands(db: Database, nowMs: number): Promise<readonl
   return readCommands(
     db,
     sql`WHERE c.is_final = 0 AND d.is_online = 1 AND d.boot IS NOT NULL AND c.expires_ms > ${nowMs}
+      AND (c.reserved_counter IS NULL OR c.cancel_by IS NOT NULL OR d.command_counter <= c.reserved_counter)
       AND ((c.state_rank = ${ranks.requested} AND c.issued_ms <= ${nowMs - unsentMs})
         OR ((c.state_rank = ${ranks.sent} OR (c.cancel_by IS NOT NULL AND c.state_rank IN (${ranks.received}, ${ranks.armed})))
           AND c.updated_ms + ${silentMs} <= ${nowMs}))

@@ -6,6 +6,7 @@ import { approvals, commands } from './commands.ts';
 import { deletion, devices } from './devices.ts';
 import { enrolment } from './enrolment.ts';
 import { notifications, push } from './notifications.ts';
+import { owners } from './owner.ts';
 import { positions } from './positions.ts';
 import { reports } from './reports.ts';
 import { sessions } from './sessions.ts';
@@ -27,6 +28,7 @@ export const areas: readonly Area[] = [
   reports,
   positions,
   commands,
+  owners,
   approvals,
   // Last: it deletes the devices of the others.
   deletion,

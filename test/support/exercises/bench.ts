@@ -42,7 +42,7 @@ export interface Call {
 export interface DeviceConnection {
   readonly isIn: boolean;
   /** @param verb of the topic. */
-  publish(verb: 'events', payload: string): Promise<void>;
+  publish(verb: 'events' | 'hello', payload: string): Promise<void>;
   close(): void;
 }
 

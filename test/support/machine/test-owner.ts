@@ -12,7 +12,7 @@ import {
   testDomain,
 } from './authenticator.ts';
 
-/** The challenge of an order, after section "What is signed" of `agent/SAFETY.md`; it shares no code with the product's but the JSON. */
+/** The challenge of an order; it shares no code with the product's but the canonical JSON. */
 export function challengeOf(order: PersonalOrder): Uint8Array {
   const { accountID, deviceID, boot, counter, feature, state, expiresMs, reason } = order;
   const exactly = { accountID, deviceID, boot, counter, feature, state, expiresMs, reason };
@@ -25,7 +25,7 @@ export interface TestOwner {
   readonly pin: string;
   readonly persons: Readonly<Record<string, Authenticator>>;
   /** A signed document. @param change of its list; `version` 1 and two persons for a cut unless given. */
-  document(change?: object): { readonly list: object } & object;
+  document(change?: object): { readonly list: object; readonly signatures: readonly string[] };
   documentText(change?: object): string;
   /** @param person one of `persons`. */
   sign(person: string, order: PersonalOrder, how?: AssertionOptions): Assertion;
