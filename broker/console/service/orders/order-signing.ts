@@ -22,8 +22,10 @@ export const askedOrder = createValue<AskedOrder | null>(null);
 
 /** The service wants a signature over something else than the screen shows. */
 export class AlteredOrder extends Error {
-  constructor(readonly difference: Difference) {
+  readonly difference: Difference;
+  constructor(difference: Difference) {
     super(`The order to sign differs in ${difference}`);
+    this.difference = difference;
   }
 }
 
