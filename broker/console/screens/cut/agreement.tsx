@@ -88,7 +88,7 @@ export function Agreement({ request, relay, name, sign, needsApproval }: Agreeme
       <Pairs
         rows={[
           [
-            texts.members.deviceID,
+            texts.vehicle,
             <>
               <bdi>{name}</bdi>{' '}
               <bdi className="mono">
@@ -120,7 +120,7 @@ export function SignButton({ sign, isOff, describedBy }: SignButtonProps) {
   if (!sign.isOffered) return null;
   return (
     <ActionButton
-      className="button physical"
+      className={`button ${sign.hasGiven ? 'secondary' : 'physical'}`}
       isOff={isOff || sign.isBusy}
       {...(describedBy === undefined ? {} : { 'aria-describedby': describedBy })}
       onPress={sign.send}

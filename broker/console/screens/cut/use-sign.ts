@@ -22,6 +22,8 @@ export interface Sign {
   readonly isOffered: boolean;
   /** The browser asks for the passkey, or the service has no answer yet. */
   readonly isBusy: boolean;
+  /** This user brought an agreement already; another person may agree at this screen too. */
+  readonly hasGiven: boolean;
   /** No passkey of this user is among those that count. */
   readonly isUnlisted: boolean;
   readonly failure: Failure | null;
@@ -100,6 +102,7 @@ export function useSign({ request, relay, proof, onCommand }: SignOptions): Sign
     },
   });
   const { send, isBusy, failure, sentMs } = signed;
+  const hasGiven = signing?.given.some(({ userID }) => userID === user?.userID) === true;
   const hasOwn = own !== null && options !== null && options.credentials.some((one) => own.has(one));
   const isReady = isOffered && isAsked && !asked.isTried && hasOwn && hasPasskeys() && !isDown;
   useEffect(() => {
@@ -110,7 +113,8 @@ export function useSign({ request, relay, proof, onCommand }: SignOptions): Sign
   return {
     isOffered: isOffered && user !== undefined && user.roleID !== 'viewer',
     isBusy,
-    isUnlisted: own !== null && !hasOwn,
+    hasGiven,
+    isUnlisted: own !== null && !hasOwn && !hasGiven,
     failure: failure === null ? null : signFailure(failure, words),
     sentMs,
     send: () => (isOffered && !isDown && isLive() ? send() : undefined),
