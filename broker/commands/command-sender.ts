@@ -109,6 +109,21 @@ function firmwareBody(row: CommandRow, envelope: Envelope): FirmwareBody | null 
   };
 }
 
+const messageBody = (row: MessageRow, boot: string): MessageBody => {
+  const { accountID, deviceID, messageID, text, sender: from, sentMs, expiresMs } = row;
+  return { accountID, deviceID, messageID, boot, sentMs, expiresMs, from, text };
+};
+
+/** Null: the unit holds as new a document as the service, or pins no key. */
+async function ownerBodyFor(
+  db: Database,
+  { accountID, deviceID, deviceNo }: DeviceRef,
+  boot: string,
+): Promise<OwnerBody | null> {
+  const text = await documentFor(db, deviceNo);
+  return text === null ? null : { accountID, deviceID, boot, document: JSON.parse(text) };
+}
+
 export function createSender(options: SenderOptions): CommandSender {
   const { db, clock, signer, log, publish } = options;
   const signed = (
@@ -154,22 +169,9 @@ export function createSender(options: SenderOptions): CommandSender {
     },
     recorded,
     async message(row: MessageRow, boot: string): Promise<boolean> {
-      const { accountID, deviceID, messageID, text, sender, sentMs, expiresMs } = row;
-      const body: MessageBody = {
-        accountID,
-        deviceID,
-        messageID,
-        boot,
-        sentMs,
-        expiresMs,
-        from: sender,
-        text,
-      };
-      const left = await publish(row, {
-        verb: 'commands',
-        payload: signed(body, signedTypes.message),
-        qos: 1,
-      });
+      const { accountID, deviceID, messageID } = row;
+      const payload = signed(messageBody(row, boot), signedTypes.message);
+      const left = await publish(row, { verb: 'commands', payload, qos: 1 });
       log.info('message_sent', { accountID, deviceID, messageID, left });
       return left;
     },
@@ -188,13 +190,12 @@ export function createSender(options: SenderOptions): CommandSender {
       };
       await publish(device, { verb: 'welcome', payload: signed(welcome, signedTypes.welcome), qos: 1 });
     },
-    async ownerDocument({ accountID, deviceID, deviceNo }: DeviceRef, boot: string): Promise<void> {
-      const text = await documentFor(db, deviceNo);
-      if (text === null) return;
-      const body: OwnerBody = { accountID, deviceID, boot, document: JSON.parse(text) };
+    async ownerDocument(device: DeviceRef, boot: string): Promise<void> {
+      const body = await ownerBodyFor(db, device, boot);
+      if (body === null) return;
       const payload = signed(body, signedTypes.owner);
-      const left = await publish({ accountID, deviceID, deviceNo }, { verb: 'commands', payload, qos: 1 });
-      log.info('owner_document_sent', { accountID, deviceID, left });
+      const left = await publish(device, { verb: 'commands', payload, qos: 1 });
+      log.info('owner_document_sent', { accountID: body.accountID, deviceID: body.deviceID, left });
     },
   };
 }

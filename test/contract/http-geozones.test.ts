@@ -84,7 +84,9 @@ describe('a geozone', () => {
     );
     const notices = ['Alert', 'Alarm'].flatMap((what) => [`geozone${what}Entry`, `geozone${what}Exit`]);
     for (const name of [...moments, ...notices]) expect(made[name]).toBe(false);
-    expect((await get('/geozone/getgeozone/plain')).json()).toEqual(made);
+    const { geozoneRefusedBy, ...shown } = made;
+    expect(geozoneRefusedBy).toBe(0);
+    expect((await get('/geozone/getgeozone/plain')).json()).toEqual(shown);
   });
 
   it('carries features and sections whose states are null', async () => {

@@ -151,7 +151,7 @@ describe('a live stream sends', () => {
       path: '/api/v1/command/approvals/authorization',
       token: tokens['admin'] ?? '',
     });
-    expect((listed.json()['approvals'] as unknown[])[0]).toEqual(waits.data);
+    expect((listed.json()['approvals'] as unknown[])[0]).toEqual({ ...waits.data, signOptions: null });
     expect(waits.data).toMatchObject({ approvalState: 'pending', requestedBy: 'olga', reason: 'stolen' });
     await post('otto', 'command/refuse', { approvalID: first });
     await reader.until(has('approval', { approvalID: first, approvalState: 'refused', decidedBy: 'otto' }));

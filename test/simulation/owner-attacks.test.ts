@@ -1,4 +1,4 @@
-// A real agent with an owner's key, a real ledger, a network between them, and somebody with the broker's signing key, database and configuration.
+// A real agent with an owner's key, a real ledger, a network between them, and an attacker with the broker's signing key, database and configuration.
 // No relay moves to its restrictive state, every restore works; what two persons signed is carried out, also with the broker killed between the two.
 import { expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
@@ -86,10 +86,10 @@ async function start(seed: string): Promise<World> {
       ledger: broker.ledger(),
     }) as unknown as ApiServices;
   const settle = async <T>(work: Promise<T>): Promise<T> => {
-    let isDone = false;
-    const done = work.finally(() => void (isDone = true));
+    const course = { isDone: false };
+    const done = work.finally(() => void (course.isDone = true));
     done.catch(() => undefined);
-    while (!isDone) await runFor(fleet, 50);
+    while (!course.isDone) await runFor(fleet, 50);
     return done;
   };
   const arrived = createArrivalClock(clock);
@@ -181,7 +181,7 @@ it('carries out what two persons signed, with the broker killed between the two,
   expect(board.isEnergised('enginecutoff')).toBe(false);
 });
 
-it('moves no relay for whoever holds the service, whatever is sent, and restores each time', async () => {
+it('moves no relay for an attacker who holds the service, whatever is sent, and restores each time', async () => {
   const world = await start('attacked');
   const { fleet, restrictive } = world;
   const captured: CommandBody[] = [];

@@ -49,7 +49,7 @@ const signing = Type.Union(
 );
 
 /** For `navigator.credentials.get` of the calling user; null: the user cannot sign it. */
-export const signOptions = Type.Union(
+const signOptions = Type.Union(
   [
     Type.Object({
       rpID: text('Domain that the passkeys are bound to'),

@@ -83,7 +83,7 @@ interface Given {
   readonly assertion: Assertion | null;
 }
 
-export interface Agreed {
+interface Agreed {
   readonly approval: ApprovalRow;
   /** Null: it waits for more. */
   readonly command: CommandRow | null;

@@ -182,7 +182,7 @@ export interface Reserved {
   readonly counter: number;
 }
 
-/** What its next envelope must have; null: any. A withdrawal is signed by nobody, and what the unit has is only named again. */
+/** What its next envelope must have; null: any. A withdrawal needs no signatures, nor does an order that the unit has. */
 export function reservedOf(row: CommandRow): Reserved | null {
   const { reservedBoot: boot, reservedCounter: counter, stateRank, cancelBy, commandState } = row;
   if (boot === null || counter === null || cancelBy !== null) return null;

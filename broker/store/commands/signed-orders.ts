@@ -11,7 +11,7 @@ import { type Asker, eligibleBeforeS, isEligible, isPermitted } from './command-
 import { presumedRank, ranks, receivedRank } from './commands.ts';
 import { isOvertaken } from './safe-orders.ts';
 
-export interface NewSignedOrder extends NewApproval {
+interface NewSignedOrder extends NewApproval {
   readonly feature: FeatureName;
   readonly ownerPin: string;
   readonly needed: number;

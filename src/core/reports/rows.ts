@@ -83,7 +83,7 @@ interface AlarmFigures {
   readonly closed: number;
 }
 
-export type DecisionState = 'pending' | 'approved' | 'refused' | 'withdrawn' | 'expired';
+export type DecisionState = 'pending' | 'approved' | 'refused' | 'withdrawn' | 'expired' | 'void';
 
 interface DecisionFigures {
   readonly approvalID: string;

@@ -55,7 +55,7 @@ export interface Hello {
 }
 
 /** The owner's key that a unit pins, and the versions of its document; 0: it has accepted none. */
-export interface HelloOwner {
+interface HelloOwner {
   readonly pin: string;
   readonly set: number;
   readonly list: number;

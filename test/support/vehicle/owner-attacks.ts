@@ -1,30 +1,30 @@
-// What somebody sends to a vehicle with an owner who holds the broker's signing key, database and configuration, and each signature that was ever given:
-// orders that no person signed as they are, replays, and documents of other owners.
+// Attacks on a vehicle with an owner. The attacker holds the broker's signing key, database and configuration, and each signature that was given: orders
+// that no person signed as they are, replays, and documents of other owners.
 import type { PersonalOrder } from '../../../src/core/persons/persons.ts';
 import type { Assertion } from '../../../src/core/wire/assertion.ts';
 import { type CommandBody, type OwnerBody, signedTypes } from '../../../src/core/wire/wire.ts';
 import { createTestOwner, type TestOwner } from '../machine/test-owner.ts';
 
 /** The dice of an attacker. */
-export interface Dice {
+interface Dice {
   integer(low: number, high: number): number;
 }
 
 /** What the vehicle is in now, as its hello and the database show it. */
-export interface Target {
+interface Target {
   readonly boot: string;
   readonly counter: number;
   readonly nowMs: number;
 }
 
-export interface Attack {
+interface Attack {
   readonly name: string;
   readonly type: string;
   readonly body: object;
 }
 
 /** Persons of a list that was replaced: carl was removed from it. */
-export const removedPerson = 'carl';
+const removedPerson = 'carl';
 export const createAttackedOwner = (): TestOwner => createTestOwner(['ann', 'bob', removedPerson]);
 /** The document that holds: version 2, without the removed person. */
 export function presentDocument(owner: TestOwner): object {
