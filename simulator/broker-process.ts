@@ -9,6 +9,7 @@ import { AppError, errorKinds, messageOf } from '../src/core/errors.ts';
 import { endWithParentArgs, holdPipe } from './end-with-parent.ts';
 
 export interface BrokerProcessOptions {
+  /** Empty: the command takes none. */
   readonly database: string;
   readonly httpPort: number;
   readonly mqttPort: number;
@@ -73,7 +74,8 @@ export function runBrokerCommand(
   args: readonly string[],
   input = '',
 ): Promise<string> {
-  const child = spawn(process.execPath, [program, ...args, '--database', options.database], {
+  const database = options.database === '' ? [] : ['--database', options.database];
+  const child = spawn(process.execPath, [program, ...args, ...database], {
     env: cleanEnvironment(options.environment),
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: cliTimeoutMs,

@@ -127,7 +127,7 @@ function withDemo(command: Argv) {
     .option('fresh', { type: 'boolean', default: false, describe: 'begin with an empty folder' })
     .option('http-port', { type: 'number', default: 8080, describe: 'port of the HTTP service' })
     .option('mqtt-port', { type: 'number', default: 1883, describe: 'port of the MQTT broker' })
-    .option('vehicles', { type: 'number', default: 5, describe: 'number of vehicles, 1 to 50' })
+    .option('vehicles', { type: 'number', default: 6, describe: 'number of vehicles, 1 to 50' })
     .option('city', cityOption)
     .option('seed', seedOption)
     .example('npm start', 'as it is')

@@ -30,7 +30,7 @@ import { createMemorySlots } from './memory-slots.ts';
 import { createDriver, type Driver, type DriverMoment } from './world/driver.ts';
 import type { Route } from './world/routes.ts';
 
-export interface VehicleOptions {
+export interface VehicleOptions extends Pick<AgentPorts, 'recentLog' | 'owner'> {
   readonly config: AgentConfig;
   readonly boardName: BoardName;
   /** `plain` unless given. */
@@ -46,8 +46,6 @@ export interface VehicleOptions {
   /** The agent's own: boot ids must differ from run to run, or the broker takes new events for repeated ones. */
   readonly agentEntropy: Entropy;
   readonly log: Log;
-  /** The newest lines of that log, for log requests; absent: it keeps none. */
-  recentLog?(): string;
   readonly verifier: Verifier;
   readonly openMqttLink: OpenMqttLink;
   /** Called at every change at the board's terminals; the first time with all of them. */
@@ -340,6 +338,7 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     entropy: options.agentEntropy,
     log: options.log,
     ...(options.recentLog === undefined ? {} : { recentLog: options.recentLog }),
+    ...(options.owner === undefined ? {} : { owner: options.owner }),
     openByteLink: (settings, handlers) => cableAt(settings.path, options, hardware).open(settings, handlers),
     openMqttLink: options.openMqttLink,
     verifier: options.verifier,

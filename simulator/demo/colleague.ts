@@ -1,7 +1,10 @@
 // The colleague of the demo: a simulated second user that requests an engine cut, so one person can see both sides of an
-// approval. It is an ordinary user over HTTP; only its day of waiting is skipped, in the demo's database.
+// approval, and that brings the agreement of the practice persons. It is an ordinary user over HTTP; only its day of waiting is skipped, in the
+// demo's database.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../src/core/errors.ts';
 import type { Entropy } from '../../src/ports.ts';
+import type { PracticeOwner } from './practice-owner.ts';
 
 /** User id of the colleague. */
 export const colleagueID = 'colleague';
@@ -21,11 +24,15 @@ export interface ColleagueOptions {
   /** Password of the colleague that an earlier start has kept; null: there is none. */
   readonly password: string | null;
   keepPassword(password: string): Promise<void>;
+  /** Null: no vehicle of the demo has an owner's key. */
+  readonly owner: PracticeOwner | null;
 }
 
 type Answer = Readonly<Record<string, unknown>>;
 
 const answerMs = 8000;
+/** Between two persons, so that the first agreement can be seen alone, ms. */
+const betweenMs = 2000;
 /** Life of the colleague's cut, s. */
 const cutTtlS = 1800;
 
@@ -82,17 +89,67 @@ async function makeColleague(options: ColleagueOptions): Promise<string> {
   await asAdmin(options, async (token) => {
     const user = { userID: colleagueID, password, roleID: 'operator', userDisplayName: 'Colleague' };
     await call(base, 'user/createuser/authorization', { token, body: user });
-    await switchRuleOn(options, token);
   });
   await options.keepPassword(password);
   await options.ageUser(colleagueID);
   return password;
 }
 
-/** @returns what has the colleague ask for a cut of a vehicle. Rejects with AppError `conflict` or `unavailable`. */
-export function createColleague(options: ColleagueOptions): (deviceID: string) => Promise<void> {
+interface Session {
+  readonly token: string;
+  readonly password: string;
+}
+
+type InSession = (work: (session: Session) => Promise<void>) => Promise<void>;
+
+/** Asks for a cut of a vehicle, which another user decides. */
+async function askForCut(options: ColleagueOptions, deviceID: string, { token, password }: Session) {
+  const { base } = options;
+  // Switched off, the cut would go without a second person.
+  const { needsApproval } = await call(base, 'command/limits/authorization', { token });
+  if (needsApproval !== true) await asAdmin(options, (admin) => switchRuleOn(options, admin));
+  const order = { deviceID, feature: 'enginecutoff', state: '1', reason: 'stolen', ttl: cutTtlS, password };
+  await call(base, 'command/feature/authorization', { token, body: order });
+}
+
+interface Waiting {
+  readonly approvalID: string;
+  readonly deviceID: string;
+  readonly signOptions: { readonly challenge: string } | null;
+}
+
+/** Both practice persons agree, one after the other, to the order that waits for them. */
+async function agree({ base, owner }: ColleagueOptions, deviceID: string, { token, password }: Session) {
+  const { approvals } = await call(base, 'command/approvals/authorization', { token });
+  const waiting = (approvals as readonly Waiting[]).find((one) => one.deviceID === deviceID);
+  const challenge = waiting?.signOptions?.challenge;
+  if (waiting === undefined || challenge === undefined || owner === null)
+    throw new AppError('conflict', `No order of ${deviceID} waits for persons`, {
+      hint: 'Ask for its cut first.',
+    });
+  const { approvalID } = waiting;
+  for (const [at, person] of owner.persons.entries()) {
+    if (at > 0) await sleep(betweenMs);
+    const body = { approvalID, assertion: person.assert(challenge), password };
+    await call(base, 'command/sign/authorization', { token, body });
+  }
+}
+
+/** Gives the owner's signed list to the service, as an administrator does in the console. */
+export async function shareOwner(options: ColleagueOptions): Promise<void> {
+  const { base, owner } = options;
+  if (owner === null) return;
+  const body = { document: owner.documentText };
+  await asAdmin(
+    options,
+    async (token) => void (await call(base, 'owner/set/authorization', { token, body })),
+  );
+}
+
+/** @returns what the colleague does for a vehicle. Both reject with AppError `conflict` or `unavailable`. */
+export function createColleague(options: ColleagueOptions) {
   let made: Promise<string> | null = options.password === null ? null : Promise.resolve(options.password);
-  return async (deviceID) => {
+  const inSession: InSession = async (work) => {
     made ??= makeColleague(options).catch((thrown: unknown) => {
       made = null;
       throw thrown;
@@ -101,14 +158,14 @@ export function createColleague(options: ColleagueOptions): (deviceID: string) =
     const password = await made;
     const login = { accountID, userID: colleagueID, password };
     const token = String((await call(base, 'auth/login', { body: login }))['token']);
-    const order = { deviceID, feature: 'enginecutoff', state: '1', reason: 'stolen', ttl: cutTtlS, password };
     try {
-      // Switched off meanwhile, the cut would go without a second person.
-      const { needsApproval } = await call(base, 'command/limits/authorization', { token });
-      if (needsApproval !== true) await asAdmin(options, (admin) => switchRuleOn(options, admin));
-      await call(base, 'command/feature/authorization', { token, body: order });
+      await work({ token, password });
     } finally {
       await call(base, `auth/logout/${accountID}/${colleagueID}`, { token });
     }
+  };
+  return {
+    askForCut: (deviceID: string) => inSession((session) => askForCut(options, deviceID, session)),
+    agree: (deviceID: string) => inSession((session) => agree(options, deviceID, session)),
   };
 }

@@ -77,6 +77,8 @@ export interface Paths {
   readonly outboxes: string;
   /** Folder of map files, with that of the town. */
   readonly maps: string;
+  /** Folder of the practice owner. */
+  readonly owner: string;
 }
 
 /** Paths in the folder of a demo. */
@@ -90,6 +92,7 @@ export function pathsIn(folder: string): Paths {
     vehicleLog: join(root, 'vehicles.log'),
     outboxes: join(root, 'vehicles'),
     maps: join(root, 'maps'),
+    owner: join(root, 'owner'),
   };
 }
 
@@ -101,7 +104,7 @@ export async function forget(paths: Paths): Promise<void> {
   );
   const logs = [paths.brokerLog, paths.vehicleLog, `${paths.vehicleLog}.1`];
   const map = join(paths.maps, townFile);
-  for (const path of [...beside, ...logs, map, paths.record, paths.outboxes])
+  for (const path of [...beside, ...logs, map, paths.record, paths.outboxes, paths.owner])
     await rm(path, { recursive: true, force: true });
 }
 

@@ -6,13 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentStatus } from '../../agent/agent.ts';
 import { type AgentConfig, standardProtection, standardSettings, toAgentConfig } from '../../agent/config.ts';
 import { type OutboxOptions, openOutbox } from '../../agent/outbox.ts';
-import { AppError } from '../../src/core/errors.ts';
+import { personsCrypto } from '../../src/adapters/persons-crypto.ts';
+import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Clock, Entropy, Log, OpenMqttLink, Verifier } from '../../src/ports.ts';
 import { ageUser } from '../age-user.ts';
 import {
   assertPortFree,
   type BrokerProcess,
   type BrokerProcessOptions,
+  runBrokerCommand,
   startBrokerProcess,
 } from '../broker-process.ts';
 import { createSeededEntropy } from '../core/random.ts';
@@ -23,7 +25,7 @@ import { drawTownMap, townFile } from '../town/town-map.ts';
 import { createVehicle, type Vehicle } from '../vehicle.ts';
 import { createCityRoute } from '../world/city-route.ts';
 import type { Streets } from '../world/streets.ts';
-import { createColleague } from './colleague.ts';
+import { type ColleagueOptions, createColleague, shareOwner } from './colleague.ts';
 import {
   accountID,
   type DeviceSecret,
@@ -39,6 +41,7 @@ import {
 } from './demo-setup.ts';
 import { createFileLog } from './file-log.ts';
 import { createNetworkSwitch } from './network-switch.ts';
+import { openPracticeOwner, type PracticeOwner } from './practice-owner.ts';
 import { createPracticeWorld, type PracticeMember } from './practice-world.ts';
 
 interface DemoPorts {
@@ -69,6 +72,8 @@ const lockedVehicle = 'van-03';
 const boardName: BoardName = 'waveshare-io-analog';
 /** The one vehicle with wires that prove its contacts: it can be cut in a garage, without a position. */
 const provenVehicle = 'van-05';
+/** The one vehicle with an owner's key: two persons agree to its cut. */
+const ownedVehicle = 'van-06';
 const wiringOf = (id: string): WiringName => (id === provenVehicle ? 'positive' : 'plain');
 /** The trucks among them, with a J1939 bus. */
 const trucks: readonly string[] = ['van-02', 'van-04'];
@@ -78,8 +83,7 @@ const stopMostMs = 4800;
 function configOf(
   options: DemoOptions,
   paths: Paths,
-  id: string,
-  device: DeviceSecret,
+  { id, device, owner }: Pick<GivenVehicle, 'id' | 'device' | 'owner'>,
 ): Promise<AgentConfig> {
   const file = {
     device: { account: accountID, id },
@@ -104,16 +108,26 @@ function configOf(
     reporting: { ...standardSettings.reporting, movingS: 5, stoppedS: 60, distanceM: 100, heartbeatS: 300 },
     local: { socket: '' },
     log: { level: 'info' as const },
+    ...(owner === null ? {} : { owner: { key: owner.pin } }),
   };
   return toAgentConfig(file, { secret: device.secret, agentVersion: options.version, hardwareID: '' });
+}
+
+interface GivenVehicle {
+  readonly id: string;
+  readonly device: DeviceSecret;
+  readonly streets: Streets;
+  readonly log: Log;
+  /** Null: it has no owner's key. */
+  readonly owner: PracticeOwner | null;
 }
 
 async function startVehicle(
   options: DemoOptions,
   paths: Paths,
-  given: { id: string; device: DeviceSecret; streets: Streets; log: Log },
+  given: GivenVehicle,
 ): Promise<PracticeMember> {
-  const { id, device, streets } = given;
+  const { id, device, streets, owner } = given;
   const { clock, entropy: agentEntropy, openMqttLink, openDatabase } = options.ports;
   const network = createNetworkSwitch(clock, openMqttLink);
   const entropy = createSeededEntropy(`${options.seed}/${id}`);
@@ -127,7 +141,7 @@ async function startVehicle(
   const path = join(paths.outboxes, `${id}.db`);
   const vehicle = await createVehicle({
     config: {
-      ...(await configOf(options, paths, id, device)),
+      ...(await configOf(options, paths, given)),
       ...(trucks.includes(id) ? { bus: simulatedBus } : {}),
     },
     boardName,
@@ -141,6 +155,7 @@ async function startVehicle(
     log,
     verifier: options.ports.createVerifier(device.publicKey),
     openMqttLink: network.open,
+    ...(owner === null ? {} : { owner: { crypto: personsCrypto, documentText: owner.documentText } }),
     openOutbox: (ownClock, boot, bootMonoMs) =>
       openOutbox({
         path,
@@ -153,7 +168,7 @@ async function startVehicle(
         log,
       }),
   });
-  return { deviceID: id, vehicle, network };
+  return { deviceID: id, vehicle, network, hasOwner: owner !== null };
 }
 
 interface Entry {
@@ -256,16 +271,29 @@ export async function runDemo(options: DemoOptions, stop: Promise<void>): Promis
   output.write('Fleetward demo: starting the broker\n');
   const begin = async (): Promise<Begun> => {
     const setup = await setUp({ ...options, entropy: options.ports.entropy }, paths, brokerOptions);
-    const [broker] = await Promise.all([
+    const [broker, owner] = await Promise.all([
       startBrokerProcess(brokerOptions),
+      openOwner(options, paths, brokerOptions),
       // Drawn while the broker starts, which takes as long.
       writeFile(join(paths.maps, townFile), drawTownMap(town, ground.stream('ground'))),
     ]);
-    return { ...setup, brokerOptions, practice, broker };
+    return { ...setup, brokerOptions, practice, broker, owner };
   };
   // Ctrl-C during the set-up ends at once: the next start continues from the saved steps.
   const begun = await Promise.race([begin(), stop.then(() => null)]);
   if (begun !== null) await runVehicles(options, paths, { ...begun, streets: town, stop });
+}
+
+/** The owner whose key the one vehicle has; null: that vehicle is not in the demo. */
+async function openOwner(
+  { vehicles, httpPort }: DemoOptions,
+  { owner: folder }: Paths,
+  broker: BrokerProcessOptions,
+): Promise<PracticeOwner | null> {
+  if (!deviceIDs(vehicles).includes(ownedVehicle)) return null;
+  const run = (args: readonly string[]): Promise<string> =>
+    runBrokerCommand({ ...broker, database: '' }, ['owner', ...args]);
+  return openPracticeOwner({ folder, accountID, deviceID: ownedVehicle, httpPort, run });
 }
 
 /** Answers what users do in the world, once there are vehicles. */
@@ -276,14 +304,14 @@ interface Practice {
 const notYet = (): AppError =>
   new AppError('unavailable', 'The vehicles of the practice fleet are still starting', { retryAfterS: 1 });
 
-function openPractice(
+async function openPractice(
   options: DemoOptions,
   paths: Paths,
   { members, ...begun }: Begun & { readonly members: readonly PracticeMember[] },
-): void {
-  const { record, password, brokerOptions } = begun;
+): Promise<void> {
+  const { record, password, brokerOptions, owner } = begun;
   const { clock, entropy, openDatabase } = options.ports;
-  const askForCut = createColleague({
+  const colleague: ColleagueOptions = {
     base: baseOf(options),
     accountID,
     adminID: userID,
@@ -292,15 +320,20 @@ function openPractice(
     makeLoginCode: () => makeLoginCode(brokerOptions),
     ageUser: (user) => ageUser({ openDatabase, path: paths.database, accountID, userID: user }),
     password: record.colleague ?? null,
-    keepPassword: (colleague) => writeRecord(paths.record, { ...record, colleague }),
-  });
-  begun.practice.answer = createPracticeWorld({ clock, members, askForCut });
+    keepPassword: (kept) => writeRecord(paths.record, { ...record, colleague: kept }),
+    owner,
+  };
+  begun.practice.answer = createPracticeWorld({ clock, members, ...createColleague(colleague) });
+  await shareOwner(colleague).catch((thrown: unknown) =>
+    options.output.write(`The service has no new list of the practice owner: ${messageOf(thrown)}\n`),
+  );
 }
 
 interface Begun extends Setup {
   readonly practice: Practice;
   readonly brokerOptions: BrokerProcessOptions;
   readonly broker: BrokerProcess;
+  readonly owner: PracticeOwner | null;
 }
 
 async function runVehicles(
@@ -319,11 +352,12 @@ async function runVehicles(
     for (const id of deviceIDs(options.vehicles)) {
       const device = record.devices[id];
       if (device === undefined) continue;
-      const member = await startVehicle(options, paths, { id, device, streets, log });
+      const owner = id === ownedVehicle ? begun.owner : null;
+      const member = await startVehicle(options, paths, { id, device, streets, log, owner });
       members.push(member);
       vehicles.push(member.vehicle);
     }
-    openPractice(options, paths, { ...begun, members });
+    await openPractice(options, paths, { ...begun, members });
     output.write(formatWelcome(options, paths, { password, code: await code }));
     const died = broker.died.then((reason): void => {
       throw new AppError('unavailable', reason);

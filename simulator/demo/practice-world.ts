@@ -17,6 +17,8 @@ export interface PracticeMember {
   readonly deviceID: string;
   readonly vehicle: Vehicle;
   readonly network: NetworkSwitch;
+  /** It has the practice owner's key. */
+  readonly hasOwner: boolean;
 }
 
 interface PracticeWorldOptions {
@@ -24,6 +26,8 @@ interface PracticeWorldOptions {
   readonly members: readonly PracticeMember[];
   /** Has the colleague ask for a cut of the vehicle. */
   askForCut(deviceID: string): Promise<void>;
+  /** Has two practice persons agree to the order of the vehicle that waits for them. */
+  agree(deviceID: string): Promise<void>;
 }
 
 const pressMs = 4000;
@@ -32,7 +36,7 @@ const powerOffMs = 60_000;
 const towKmh = 25;
 
 /** Effect of each action; nothing here knows agent or broker. */
-const acts: Readonly<Record<PracticeAction, (member: PracticeMember) => void>> = {
+const acts: Readonly<Record<Exclude<PracticeAction, 'agree'>, (member: PracticeMember) => void>> = {
   drive({ vehicle }) {
     if (!vehicle.driver.drive())
       throw new AppError('conflict', 'The engine does not start: the starter circuit is cut', {
@@ -61,7 +65,10 @@ const acts: Readonly<Record<PracticeAction, (member: PracticeMember) => void>> =
   connect: ({ network }) => network.set(true),
 };
 
-function viewOf({ deviceID, vehicle, network }: PracticeMember, actedS: number | null): PracticeVehicle {
+function viewOf(
+  { deviceID, vehicle, network, hasOwner }: PracticeMember,
+  actedS: number | null,
+): PracticeVehicle {
   const { speedKmh, engine, ignition, cargoDoor } = vehicle.now();
   return {
     deviceID,
@@ -74,6 +81,7 @@ function viewOf({ deviceID, vehicle, network }: PracticeMember, actedS: number |
     isTowed: vehicle.driver.isTowed(),
     isJammed: vehicle.gnss.state().fix === 'jammed',
     isConnected: network.isOn(),
+    hasOwner,
     actedS,
   };
 }
@@ -90,7 +98,7 @@ function requestOf(given: unknown): PracticeRequest | null {
 }
 
 /** @returns the answer to a request of the broker; rejects with AppError `not_found`, `conflict`, `unavailable`, `usage`. */
-export function createPracticeWorld({ clock, members, askForCut }: PracticeWorldOptions) {
+export function createPracticeWorld({ clock, members, askForCut, agree }: PracticeWorldOptions) {
   const nowS = (): number => Math.floor(clock.utcMs() / 1000);
   const startedS = nowS();
   const acted = new Map<string, number>();
@@ -109,6 +117,7 @@ export function createPracticeWorld({ clock, members, askForCut }: PracticeWorld
     }
     const member = memberOf(request.deviceID);
     if (request.kind === 'askForCut') await askForCut(member.deviceID);
+    else if (request.action === 'agree') await agree(member.deviceID);
     else {
       acts[request.action](member);
       if (!acted.has(member.deviceID)) acted.set(member.deviceID, nowS());

@@ -14,6 +14,7 @@ export const practiceActions = [
   'endJam',
   'disconnect',
   'connect',
+  'agree',
 ] as const;
 export type PracticeAction = (typeof practiceActions)[number];
 
@@ -30,6 +31,8 @@ export interface PracticeVehicle {
   readonly isTowed: boolean;
   readonly isJammed: boolean;
   readonly isConnected: boolean;
+  /** It has the practice owner's key: persons agree to its cut. */
+  readonly hasOwner: boolean;
   /** First action here in this run (epoch seconds); null: none. */
   readonly actedS: number | null;
 }

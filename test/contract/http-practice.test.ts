@@ -21,6 +21,7 @@ const vehicleAt = (deviceID: string) => ({
   isTowed: false,
   isJammed: false,
   isConnected: true,
+  hasOwner: false,
   actedS: null,
 });
 

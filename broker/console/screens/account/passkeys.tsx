@@ -1,6 +1,7 @@
 // The passkeys of the user: a list, a new one, and a deletion. The password is asked for at each change.
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
+import { Button } from 'react-aria-components';
 import { accountWords } from '../../../../build/words/account.ts';
 import type { Result } from '../../api/operations.ts';
 import { Icon } from '../../components/icon.tsx';
@@ -11,7 +12,9 @@ import { Card } from '../../components/patterns/page.tsx';
 import { Age } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { call, ServiceError } from '../../service/call.ts';
-import { addPasskey, NoPasskey } from '../../service/passkeys.ts';
+import { addPasskey, keptPasskeys, NoPasskey } from '../../service/passkeys.ts';
+import { useUser } from '../../service/role.ts';
+import { saveFile } from '../../service/save-file.ts';
 
 type Passkey = Result<'getPasskeys'>['passkeys'][number];
 
@@ -106,6 +109,43 @@ function Delete({ one }: { readonly one: Passkey | undefined }) {
   );
 }
 
+/** The file that `fleetward-broker owner people` takes. Absent where this browser made none of the passkeys. */
+function SaveForOwner({ passkeys }: { readonly passkeys: readonly Passkey[] }) {
+  const { passkeys: texts } = useWords(accountWords).account;
+  const user = useUser();
+  const kept = keptPasskeys();
+  const own = passkeys.flatMap(({ passkeyID: credential }) => {
+    const one = kept[credential];
+    return one === undefined ? [] : [{ credential, ...one }];
+  });
+  const [first] = own;
+  if (first === undefined || user === undefined) return null;
+  const { userID, userDisplayName } = user;
+  const person = {
+    id: userID,
+    name: userDisplayName || userID,
+    passkeys: own.map(({ credential, publicKey }) => ({ credential, publicKey })),
+  };
+  const file = { rpID: first.rpID, origins: [location.origin], persons: [person] };
+  return (
+    <div className="card-body stack tight">
+      <Button
+        className="button secondary"
+        onPress={() =>
+          saveFile(
+            `passkeys-${userID}.json`,
+            new Blob([JSON.stringify(file, null, 2)], { type: 'application/json' }),
+          )
+        }
+      >
+        <Icon name="download" />
+        {texts.save}
+      </Button>
+      <small>{texts.saveHint}</small>
+    </div>
+  );
+}
+
 export function Passkeys() {
   const { passkeys: texts } = useWords(accountWords).account;
   const { opened } = useDialog();
@@ -134,6 +174,7 @@ export function Passkeys() {
           ))}
         </ul>
       </ListView>
+      {data === undefined ? null : <SaveForOwner passkeys={data.passkeys} />}
       {opened === 'passkey' ? <Add /> : null}
       {opened === 'passkey-delete' ? (
         <Delete one={data?.passkeys.find(({ passkeyID }) => passkeyID === named)} />

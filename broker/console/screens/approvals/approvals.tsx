@@ -14,7 +14,7 @@ import { FailureNotice, Known, useKnowledge } from '../../components/view.tsx';
 import { vehicles } from '../../service/live.ts';
 import { useLimits, useOwnApprovals, useRequests } from '../../service/orders.ts';
 import { useRole } from '../../service/role.ts';
-import { cutText } from '../../state/orders/cut-view.ts';
+import { cutText, orderSearch, relayOf } from '../../state/orders/cut-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { Audit } from '../cut/audit.tsx';
 import { breakerText } from '../cut/order-times.ts';
@@ -25,17 +25,18 @@ const decidedIcons: Readonly<Record<string, IconName>> = {
   refused: 'circle-x',
   withdrawn: 'undo-2',
   expired: 'timer-off',
+  void: 'timer-off',
 };
 
 function decidedText(
   { approvalState, decidedBy }: Approval,
   vehicle: string,
-  { approvals }: WordsWith<[typeof cutWords]>,
+  { approvals, persons }: WordsWith<[typeof cutWords]>,
 ): string {
   if (approvalState === 'approved') return approvals.approvedLine({ vehicle, user: decidedBy });
   if (approvalState === 'refused') return approvals.refusedLine({ vehicle, user: decidedBy });
   if (approvalState === 'withdrawn') return approvals.withdrawnLine({ vehicle, user: decidedBy });
-  return approvals.expiredLine({ vehicle });
+  return approvalState === 'void' ? persons.line({ vehicle }) : approvals.expiredLine({ vehicle });
 }
 
 interface DecidedProps {
@@ -67,11 +68,12 @@ function Decided({ requests, role, readMs, error }: DecidedProps) {
             {decided.map((request) => {
               const { approvalID, commandID, deviceID, decidedReason, requested } = request;
               const at = request.decided || request.expires;
-              const cut = commandID === '' ? cutText('request', approvalID) : cutText('command', commandID);
+              const relay = relayOf(request.feature) ?? 'enginecutoff';
+              const order = commandID === '' ? cutText('request', approvalID) : cutText('command', commandID);
               return (
                 <li key={approvalID} {...(request.approvalState === 'approved' ? {} : { className: 'off' })}>
                   <Icon name={decidedIcons[request.approvalState] ?? 'circle-help'} />
-                  <Link to="/vehicle/$deviceID" params={{ deviceID }} search={{ cut }}>
+                  <Link to="/vehicle/$deviceID" params={{ deviceID }} search={orderSearch(relay, order)}>
                     {decidedText(request, fleet.get(deviceID)?.name ?? deviceID, words)}
                   </Link>
                   <Time at={at} />
@@ -80,7 +82,7 @@ function Decided({ requests, role, readMs, error }: DecidedProps) {
                     {decidedReason === '' ? null : (
                       <>
                         {': '}
-                        <q>{parseReason(decidedReason, 'enginecutoff').note || decidedReason}</q>
+                        <q>{parseReason(decidedReason, relay).note || decidedReason}</q>
                       </>
                     )}
                   </p>

@@ -12,19 +12,22 @@ import { FailureNotice } from '../../components/view.tsx';
 import { connection, vehicles } from '../../service/live.ts';
 import { useUser } from '../../service/role.ts';
 import { noVehicle, type Vehicle } from '../../state/fleet.ts';
-import { cutText } from '../../state/orders/cut-view.ts';
+import { cutText, orderSearch, type Relay, relayOf } from '../../state/orders/cut-view.ts';
+import { missingOf, waitsForSecond } from '../../state/orders/signing.ts';
+import { Agreement, SignButton } from '../cut/agreement.tsx';
 import { breakerText } from '../cut/order-times.ts';
-import { VehicleFacts } from '../cut/parts.tsx';
+import { relayIcons, VehicleFacts } from '../cut/parts.tsx';
 import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
 import { RehearsalEvidence } from '../cut/rehearsal.tsx';
 import { useSafeOrder } from '../cut/safe-order.tsx';
 import { useRehearsal } from '../cut/use-rehearsal.ts';
+import { type Sign, useSign } from '../cut/use-sign.ts';
 import { reasonWords } from '../cut/verdict-words.ts';
 import { useDecide } from './use-decide.ts';
 
 type Limits = Result<'commandLimits'>;
-/** The service asks for a second person for cuts only. */
-const relay = 'enginecutoff';
+/** Relay of the order that a request is about. */
+const relayIn = ({ feature }: Approval): Relay => relayOf(feature) ?? 'enginecutoff';
 /** An answer that takes longer may not come, s. */
 const usualS = 2;
 
@@ -34,12 +37,15 @@ type Standing = 'yours' | 'own' | 'viewer' | 'new';
 function standingOf(request: Approval, user: { userID: string; roleID: string }, limits?: Limits): Standing {
   if (request.requestedBy === user.userID) return 'own';
   if (user.roleID === 'viewer') return 'viewer';
+  // Any operator may bring the agreement of a person of the owner's list.
+  if (request.signing !== null && missingOf(request.signing) > 0) return 'yours';
   return limits?.isSecondPerson === false ? 'new' : 'yours';
 }
 
 function Asked({ request, vehicle }: { readonly request: Approval; readonly vehicle: Vehicle }) {
   const words = useWords(cutWords);
   const { approvals: texts, order } = words;
+  const relay = relayIn(request);
   return (
     <>
       <h3>{texts.asked}</h3>
@@ -65,17 +71,21 @@ function Asked({ request, vehicle }: { readonly request: Approval; readonly vehi
 }
 
 interface DecisionButtonsProps {
+  readonly request: Approval;
+  readonly limits: Limits | undefined;
   readonly decide: ReturnType<typeof useDecide>;
+  readonly sign: Sign;
   readonly name: string;
   readonly isDown: boolean;
   /** Why it cannot be approved now; null: it can. */
   readonly why: string | null;
 }
 
-function DecisionButtons({ decide, name, isDown, why }: DecisionButtonsProps) {
-  const { approvals: texts } = useWords(cutWords);
+function DecisionButtons({ request, limits, decide, sign, name, isDown, why }: DecisionButtonsProps) {
+  const { approvals: texts, persons } = useWords(cutWords);
   const user = useUser();
   const [whyID, refuseID] = [useId(), useId()];
+  const hasApproval = request.signing === null || waitsForSecond(request, limits?.needsApproval);
   const whyNotRefused = isDown ? texts.off : decide.word.trim() === '' ? texts.wordNeeded : null;
   return (
     <>
@@ -91,16 +101,19 @@ function DecisionButtons({ decide, name, isDown, why }: DecisionButtonsProps) {
           <Icon name="x" />
           {texts.refuse}
         </button>
-        <button
-          type="button"
-          className="button physical"
-          aria-disabled={why !== null || decide.isBusy}
-          aria-describedby={whyID}
-          onClick={() => (why === null ? decide.approve() : undefined)}
-        >
-          <Icon name="check" />
-          {texts.approve({ vehicle: name })}
-        </button>
+        {hasApproval ? (
+          <button
+            type="button"
+            className={`button ${sign.isOffered ? 'secondary' : 'physical'}`}
+            aria-disabled={why !== null || decide.isBusy}
+            aria-describedby={whyID}
+            onClick={() => (why === null ? decide.approve() : undefined)}
+          >
+            <Icon name="check" />
+            {sign.isOffered ? persons.approve : texts.approve({ vehicle: name })}
+          </button>
+        ) : null}
+        <SignButton sign={sign} isOff={why !== null || decide.isBusy} describedBy={whyID} />
       </div>
       <p className="muted" id={whyID}>
         {why ?? ''}
@@ -125,24 +138,23 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
   const user = useUser();
   const { state } = useValue(connection);
   const isDown = state !== 'live';
+  const relay = relayIn(request);
   const proof = usePersonProof(limits?.needsPassword === true, user?.hasPassword ?? null);
-  const decide = useDecide({
-    request,
-    proof,
-    onApproved: (commandID) =>
-      void navigate({
-        to: '/vehicle/$deviceID',
-        params: { deviceID: request.deviceID },
-        search: { cut: cutText('command', commandID) },
-      }),
-  });
+  const onCommand = (commandID: string): void =>
+    void navigate({
+      to: '/vehicle/$deviceID',
+      params: { deviceID: request.deviceID },
+      search: orderSearch(relay, cutText('command', commandID)),
+    });
+  const decide = useDecide({ request, proof, onApproved: onCommand });
+  const sign = useSign({ request, relay, proof, onCommand });
   const rehearsal = useRehearsal({ deviceID: request.deviceID, relay }, !isDown && vehicle.isOnline === true);
   const lacking = proof.secret === null ? order.missing[proof.kind === 'login' ? 'login' : 'password'] : null;
   const why = isDown
     ? texts.off
     : limits === undefined
       ? order.missing.limits
-      : limits.isBreakerOpen
+      : limits.isBreakerOpen && relay === 'enginecutoff'
         ? breakerText(limits, cutLimits)
         : lacking;
   const now = useNow();
@@ -155,7 +167,14 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
   const back = useSafeOrder(relay, vehicle);
   return (
     <>
-      <Notice tone="busy" icon="hourglass" title={texts.consequence} />
+      <Notice
+        tone="busy"
+        icon="hourglass"
+        title={request.signing === null ? texts.consequence : words.orders[relay].consequence}
+      />
+      {request.signing === null ? null : (
+        <Agreement {...{ request, relay, sign }} name={vehicle.name} needsApproval={limits?.needsApproval} />
+      )}
       <div className="halves">
         <section className="stack">
           <Asked request={request} vehicle={vehicle} />
@@ -181,7 +200,7 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
           <Input className="input" placeholder={texts.wordHint} />
         </TextField>
       </div>
-      <DecisionButtons decide={decide} name={vehicle.name} isDown={isDown} why={why} />
+      <DecisionButtons {...{ request, limits, decide, sign, isDown, why }} name={vehicle.name} />
     </>
   );
 }
@@ -219,10 +238,11 @@ function CardHead({
   const words = useWords(cutWords);
   const now = useNow();
   const { approvals: texts, relays } = words;
+  const relay = relayIn(request);
   const badge = standing === 'yours' ? texts.waitsForYou : standing === 'own' ? texts.yours : texts.notForYou;
   return (
     <header>
-      <Icon name="power-off" isLarge />
+      <Icon name={relayIcons[relay]} isLarge />
       <h2 id={titleID}>{relays[relay].title({ vehicle: name })}</h2>
       <Badge icon={standingIcons[standing]} {...(standing === 'yours' ? { tone: 'busy' as const } : {})}>
         {badge}
@@ -239,6 +259,7 @@ export function ApprovalCard({ request, limits, isSelected }: CardProps) {
   const titleID = useId();
   const user = useUser();
   const { deviceID } = request;
+  const relay = relayIn(request);
   const vehicle = useValue(vehicles).get(deviceID) ?? { ...noVehicle, id: deviceID, name: deviceID };
   if (user === undefined) return null;
   const standing = standingOf(request, user, limits);
@@ -252,7 +273,7 @@ export function ApprovalCard({ request, limits, isSelected }: CardProps) {
         className="button secondary"
         to="/vehicle/$deviceID"
         params={{ deviceID }}
-        search={{ cut: cutText('request', request.approvalID) }}
+        search={orderSearch(relay, cutText('request', request.approvalID))}
       >
         <Icon name="hourglass" />
         {relays[relay].watch}

@@ -29,7 +29,8 @@ export function useDecide({ request, proof, onApproved }: DecideOptions) {
       const body = { approvalID, ...(secret === null || secret === '' ? {} : { password: secret }) };
       return call('approveCommand', { body, idempotencyKey: key });
     },
-    onSuccess: ({ commandID }) => onApproved(commandID),
+    // Persons of the owner's list may still be missing.
+    onSuccess: ({ commandID }) => (commandID === '' ? undefined : onApproved(commandID)),
     onSettled: (_answer, thrown) => {
       proof.answered(thrown === null);
       return onSettled();

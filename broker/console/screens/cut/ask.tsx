@@ -6,7 +6,7 @@ import { useId } from 'react';
 import { Form, Heading, Input, Label, TextField } from 'react-aria-components';
 import { cutWords } from '../../../../build/words/cut.ts';
 import { orderReasons } from '../../../../src/core/reports/order-reason.ts';
-import type { Result } from '../../api/operations.ts';
+import type { Device, Result } from '../../api/operations.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Choice } from '../../components/patterns/choice.tsx';
@@ -14,13 +14,15 @@ import { lengthText, Notice, timeText } from '../../components/texts.tsx';
 import { useNow, useValue, useWords } from '../../components/use.ts';
 import { FailureNotice } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
+import { askedOrder } from '../../service/orders/order-signing.ts';
 import { useLimits } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
-import { session } from '../../service/session.ts';
+import { serviceNowS, session } from '../../service/session.ts';
 import { neededOf } from '../../state/evidence.ts';
 import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { noteMost, orderLifeS, type Relay } from '../../state/orders/cut-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
+import { PersonsNeeded } from './agreement.tsx';
 import { breakerText } from './order-times.ts';
 import { relayIcons, VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
@@ -28,7 +30,7 @@ import { RehearsalEvidence } from './rehearsal.tsx';
 import { useSafeOrder } from './safe-order.tsx';
 import { OrderFooter, OrderNotice, SentBadge, submitUnless, targetText, useFound } from './sent.tsx';
 import { ServiceCode } from './service-code.tsx';
-import { type Ask, useAsk } from './use-ask.ts';
+import { type Ask, type OrderDetails, useAsk } from './use-ask.ts';
 import type { Rehearsal } from './use-rehearsal.ts';
 
 type Limits = Result<'commandLimits'>;
@@ -142,16 +144,42 @@ function consequence(
   return offS === null || standS === null ? texts.consequence : texts.consequenceTimes({ offS, standS });
 }
 
+/** Two clocks, and the way to the service, ms. */
+const askedSlackMs = 60_000;
+/** Persons need longer than the usual life of an unlock, s. */
+const signedUnlockS = 900;
+
+/** Asks for the order. What the form said is kept for its signature, before any screen shows the answer. */
+async function askFor(
+  { relay, vehicle }: Pick<AskOrderProps, 'relay' | 'vehicle'>,
+  details: OrderDetails,
+  idempotencyKey: string,
+) {
+  const latestMs = (serviceNowS() + details.ttl) * 1000 + askedSlackMs;
+  const answer = await call('commandFeature', {
+    body: { deviceID: vehicle.id, feature: relay, state: '1', ...details },
+    idempotencyKey,
+  });
+  const { accountID = '' } = session.get() ?? {};
+  const { approvalID, signing } = answer;
+  const seen = { accountID, deviceID: vehicle.id, feature: relay, reason: details.reason, latestMs };
+  if (signing !== null) askedOrder.set({ ...seen, approvalID, isTried: false });
+  return answer;
+}
+
 export interface AskOrderProps {
   readonly relay: Relay;
   readonly vehicle: Vehicle;
+  /** Null: no owner's key is known of. */
+  readonly owner: Device['owner'];
   readonly rehearsal: Rehearsal;
   readonly isDown: boolean;
   close(): void;
   onAsked(target: string): void;
 }
 
-export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: AskOrderProps) {
+export function AskOrder(props: AskOrderProps) {
+  const { relay, vehicle, owner, rehearsal, isDown, close, onAsked } = props;
   const words = useWords(cutWords);
   const formID = useId();
   const { order: texts } = words;
@@ -166,11 +194,8 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
     deviceIDs: [vehicle.id],
     hasLimits: limits !== undefined,
     proof,
-    order: (details, idempotencyKey) =>
-      call('commandFeature', {
-        body: { deviceID: vehicle.id, feature: relay, state: '1', ...details },
-        idempotencyKey,
-      }),
+    ...(owner !== null && relay === 'cargoaccess' ? { firstLifeS: signedUnlockS } : {}),
+    order: (details, idempotencyKey) => askFor(props, details, idempotencyKey),
     onAsked: (answer) => onAsked(targetText(answer)),
     foundOf: (answer) => [[vehicle.id, answer]],
   });
@@ -200,6 +225,13 @@ export function AskOrder({ relay, vehicle, rehearsal, isDown, close, onAsked }: 
           until={until}
           failure={failure}
         />
+        {owner === null || hasSent ? null : (
+          <PersonsNeeded
+            relay={relay}
+            owner={owner}
+            vehicle={`${session.get()?.accountID ?? ''}/${vehicle.id}`}
+          />
+        )}
         {hasBack ? back.outcome : null}
         {hindered === null ? null : <Notice tone="look" icon="ban" role="alert" title={hindered} />}
         <FailureNotice failure={hasSent ? null : failure} />

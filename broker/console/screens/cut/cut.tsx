@@ -90,6 +90,7 @@ function Content({ relay, target, device, vehicle, close, show }: ContentProps) 
     <AskOrder
       relay={relay}
       vehicle={vehicle}
+      owner={device.owner}
       rehearsal={rehearsal}
       isDown={isDown}
       close={close}

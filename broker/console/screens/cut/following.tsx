@@ -13,7 +13,7 @@ import { Badge, Empty, Loading, Notice } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
 import { FailureNotice } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
-import { useCommand, useNewestCommands, useReports, useRequests } from '../../service/orders.ts';
+import { useCommand, useLimits, useNewestCommands, useReports, useRequests } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import { useSending } from '../../service/sending.ts';
 import { serviceNowS } from '../../service/session.ts';
@@ -27,6 +27,7 @@ import {
   type Step,
 } from '../../state/orders/cut-course.ts';
 import { type CutState, canWithdraw, cutStateOf, type Relay, toneOf } from '../../state/orders/cut-view.ts';
+import { Agreement, SignButton } from './agreement.tsx';
 import { Audit } from './audit.tsx';
 import { EvidenceTable } from './evidence.tsx';
 import { Countdown, Course, CutStateBadge, relayIcons, VehicleFacts } from './parts.tsx';
@@ -35,6 +36,7 @@ import { useSafeOrder } from './safe-order.tsx';
 import { commandSays, requestSays, type Said } from './says.ts';
 import { ServiceCode } from './service-code.tsx';
 import type { Rehearsal } from './use-rehearsal.ts';
+import { type Sign, useSign } from './use-sign.ts';
 
 export interface FollowProps {
   readonly relay: Relay;
@@ -105,6 +107,8 @@ interface StandProps extends FollowProps {
   readonly reason: string;
   readonly record: CommandRecord | null;
   readonly request: Approval | null;
+  /** Of a request that persons sign. */
+  readonly sign?: Sign;
 }
 
 const withdrawalOf = ({ record, request }: StandProps): Withdrawal => ({
@@ -113,7 +117,7 @@ const withdrawalOf = ({ record, request }: StandProps): Withdrawal => ({
 });
 
 function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof useWithdraw> }) {
-  const { relay, vehicle, mayCommand, state, record, request, isDown, withdrawal, close } = props;
+  const { relay, vehicle, mayCommand, state, record, request, sign, isDown, withdrawal, close } = props;
   const { order: texts, orders, common } = useWords(cutWords);
   const back = useSafeOrder(relay, vehicle);
   const user = useUser();
@@ -130,7 +134,7 @@ function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof us
       {back.outcome === null ? null : <div className="body">{back.outcome}</div>}
       <footer>
         <p>
-          {record === null && isOwn && state === 'approval'
+          {record === null && isOwn && state === 'approval' && request?.signing === null
             ? texts.ownRequest
             : isOpen
               ? texts.withdrawHint
@@ -151,6 +155,7 @@ function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof us
             {orders[relay].withdraw}
           </ActionButton>
         ) : null}
+        {mayCommand && sign !== undefined ? <SignButton sign={sign} isOff={isDown || isNew} /> : null}
       </footer>
     </>
   );
@@ -183,9 +188,22 @@ function Stand(props: StandProps) {
   const words = useWords(cutWords);
   const { common } = words;
   const { order: texts, orders } = words;
-  const { relay, vehicle, state, isUndone = false, said, steps, reason, record, request, close } = props;
+  const {
+    relay,
+    vehicle,
+    state,
+    isUndone = false,
+    said,
+    steps,
+    reason,
+    record,
+    request,
+    sign,
+    close,
+  } = props;
   const user = useUser();
   const withdrawal = useWithdraw(withdrawalOf(props));
+  const { data: limits } = useLimits(sign !== undefined && props.mayCommand);
   const failure =
     withdrawal.failure === null ? null : failureText(withdrawal.failure, words, orders[relay].withdrawFailed);
   const isLive = toneOf(state) === 'busy';
@@ -220,6 +238,13 @@ function Stand(props: StandProps) {
       <div className="body">
         <Sentence said={said} state={state} isUndone={isUndone} />
         <FailureNotice failure={failure} />
+        {request === null || sign === undefined ? null : (
+          <Agreement
+            {...{ request, relay, sign }}
+            name={vehicle.name}
+            needsApproval={limits?.needsApproval}
+          />
+        )}
         <div className="halves">
           <div className="stack">
             <Course relay={relay} steps={steps} reason={reason} />
@@ -339,6 +364,7 @@ export function FollowRequest({ approvalID, onCommand, ...props }: FollowRequest
     if (commandID !== '') onCommand(commandID);
   }, [commandID, onCommand]);
   const { relay, vehicle, close } = props;
+  const sign = useSign({ request, relay, onCommand });
   if (request === undefined || !isOf(request, relay, vehicle.id))
     return (
       <Absent
@@ -356,6 +382,7 @@ export function FollowRequest({ approvalID, onCommand, ...props }: FollowRequest
       reason={request.reason}
       record={null}
       request={request}
+      {...(request.signing === null ? {} : { sign })}
     />
   );
 }

@@ -128,11 +128,13 @@ const stepIcons: Readonly<Record<Step['kind'], IconName>> = {
 function stepText(
   { name, by }: Step,
   relay: Relay,
-  { order: { steps }, orders }: WordsWith<[typeof cutWords]>,
+  { order: { steps }, orders, persons }: WordsWith<[typeof cutWords]>,
 ): string {
   switch (name) {
     case 'executing':
       return orders[relay].executing;
+    case 'waits_persons':
+      return persons.step;
     case 'undone':
       return by === '' ? orders[relay].after.badge : orders[relay].after.step({ user: by });
     case 'asked':
@@ -164,7 +166,7 @@ export function Course({ relay, steps, reason }: CourseProps) {
       <h3>{texts.course}</h3>
       <ol className="steps">
         {steps.map((step) => (
-          <li key={step.name} {...(step.kind === 'done' ? {} : { className: step.kind })}>
+          <li key={`${step.name} ${step.by}`} {...(step.kind === 'done' ? {} : { className: step.kind })}>
             <Icon name={step.name === 'expired' ? 'timer-off' : stepIcons[step.kind]} />
             <span>{stepText(step, relay, words)}</span>
             {step.at === null ? <span /> : <Time at={step.at} />}

@@ -6,6 +6,7 @@ import { timeText } from '../../components/texts.tsx';
 import { metOf } from '../../state/evidence.ts';
 import { type Aftermath, requestState } from '../../state/orders/cut-course.ts';
 import { cutStateOf, type Relay } from '../../state/orders/cut-view.ts';
+import type { Signing } from '../../state/orders/signing.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { reportTime } from './order-times.ts';
 import { whyText } from './verdict-words.ts';
@@ -70,7 +71,12 @@ export function commandSays(
   }
 }
 
-/** Where a request to a second person stands that gave no command. */
+/** Why an order that persons sign ended before it was sent. */
+const endCauses = ['restarted', 'counter', 'list'] as const;
+
+const countsOf = ({ given, needed }: Signing) => ({ given: given.length, needed });
+
+/** Where a request to a second person, or to persons of the owner's list, stands that gave no command. */
 export function requestSays(
   request: Approval,
   {
@@ -80,6 +86,7 @@ export function requestSays(
   words: WordsWith<[typeof cutWords]>,
 ): Said {
   const { says: own, hints, after } = words.orders[relay];
+  const { signing } = request;
   const nothing = isOn ? after.replaced : hints.nothingRepeated;
   switch (requestState(request)) {
     case 'refused':
@@ -89,11 +96,15 @@ export function requestSays(
       };
     case 'cancelled':
       return { title: own.cancelled, hint: nothing };
-    case 'expired':
-      return { title: own.expiredRequest, hint: nothing };
+    case 'expired': {
+      const cause = endCauses.find((one) => one === request.endCause);
+      return cause === undefined
+        ? { title: own.expiredRequest, hint: nothing }
+        : { title: own.void, hint: words.persons.ended[cause] };
+    }
     default:
       return {
-        title: words.order.says.approval,
+        title: signing === null ? words.order.says.approval : words.persons.says(countsOf(signing)),
         hint: words.order.hints.approveUntil({ time: timeText(request.expires) }),
       };
   }

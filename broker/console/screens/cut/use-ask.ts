@@ -88,6 +88,8 @@ interface AskOptions<T> {
   readonly deviceIDs: readonly string[];
   readonly hasLimits: boolean;
   readonly proof: PersonProof;
+  /** Life that the form begins with; the usual one unless given. */
+  readonly firstLifeS?: number;
   /** Sends the one request. */
   order(order: OrderDetails, idempotencyKey: string): Promise<T>;
   onAsked(answer: T): void;
@@ -122,7 +124,7 @@ export function useAsk<T>(options: AskOptions<T>): Ask {
   const [draft] = useState(() => draftOf(subject, relay));
   const [reason, setReason] = useState<OrderReason | null>(draft?.reason ?? null);
   const [note, setNote] = useState(draft?.note ?? '');
-  const [lifeS, setLife] = useState<number>(draft?.lifeS ?? usualLifeS[relay]);
+  const [lifeS, setLife] = useState<number>(draft?.lifeS ?? options.firstLifeS ?? usualLifeS[relay]);
   // The way to the login provider leaves this page: what was typed is there again afterwards.
   useEffect(() => {
     if (proof.kind === 'login') keepDraft({ deviceID: subject, relay, reason, note, lifeS });

@@ -1,7 +1,7 @@
 // What is known of a device, and its change; beside it the unit, a new secret, and deletion.
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ComponentProps, useState } from 'react';
 import { deviceWords } from '../../../../build/words/device.ts';
 import { formWords } from '../../../../build/words/form.ts';
 import type { Device } from '../../api/operations.ts';
@@ -10,10 +10,11 @@ import { CardForm } from '../../components/patterns/card-form.tsx';
 import { OrNone, Pairs } from '../../components/patterns/detail.tsx';
 import { Fields } from '../../components/patterns/form.tsx';
 import { Card } from '../../components/patterns/page.tsx';
-import { Age, Empty, Time } from '../../components/texts.tsx';
+import { Age, Badge, Empty, Time } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
+import { useOwner } from '../../service/reading/owner.ts';
 import { useRole } from '../../service/role.ts';
 import { DangerActions } from './danger.tsx';
 import { isHardwareNumber } from './device-rows.ts';
@@ -135,9 +136,41 @@ function Facts({ device }: { readonly device: Device }) {
   );
 }
 
+/** What the unit said of its owner's key at its last hello. */
+function ownerRows(
+  { owner }: Device,
+  known: ReturnType<typeof useOwner>,
+  texts: ReturnType<typeof useWords<[typeof deviceWords]>>['devices']['owner'],
+): ComponentProps<typeof Pairs>['rows'] {
+  if (owner === null) return [[texts.key, <span className="muted">{texts.none}</span>]];
+  const { key, set, list } = owner;
+  const isOlder = known !== null && (known.set > set || (known.set === set && known.list > list));
+  return [
+    [texts.key, <bdi className="mono">{key}</bdi>],
+    [
+      texts.list,
+      <>
+        {list === 0 ? texts.noList : texts.version({ list })}
+        {isOlder ? (
+          <Badge icon="triangle-alert" tone="look">
+            {texts.older({ list: known.list })}
+          </Badge>
+        ) : null}
+      </>,
+    ],
+    [
+      texts.needed,
+      known?.needed == null
+        ? null
+        : texts.neededText({ cut: known.needed.enginecutoff, unlock: known.needed.cargoaccess }),
+    ],
+  ];
+}
+
 function Unit({ device }: { readonly device: Device }) {
   const { devices: texts, vehicle } = useWords(deviceWords);
-  const { deviceID } = device;
+  const { deviceID, owner } = device;
+  const known = useOwner(owner?.key);
   return (
     <Card title={texts.facts}>
       <Pairs
@@ -145,6 +178,7 @@ function Unit({ device }: { readonly device: Device }) {
           [texts.fields.id, <bdi className="mono">{deviceID}</bdi>],
           [texts.created, <Time at={device.deviceCreatedOn} />],
           [vehicle.lastReported, <Age at={device.deviceLastHeartbeat} />],
+          ...ownerRows(device, known, texts.owner),
         ]}
       />
       <Link

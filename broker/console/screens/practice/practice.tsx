@@ -170,6 +170,7 @@ const icons: Readonly<Record<PracticeAction, IconName>> = {
   endJam: 'satellite',
   disconnect: 'wifi-off',
   connect: 'signal',
+  agree: 'users',
 };
 
 /** What is offered: of two opposites the one that changes something. */
@@ -177,6 +178,7 @@ const offered = (vehicle: PracticeVehicle): Readonly<Record<Group, readonly Prac
   driving: ['drive', 'stop', vehicle.isIgnitionOn ? 'ignitionOff' : 'ignitionOn'],
   events: ['panic', 'openCargoDoor', 'steal'],
   radio: [vehicle.isJammed ? 'endJam' : 'jam', vehicle.isConnected ? 'disconnect' : 'connect'],
+  persons: vehicle.hasOwner ? ['agree'] : [],
 });
 
 function Truth({ vehicle }: { readonly vehicle: PracticeVehicle }) {
@@ -228,25 +230,28 @@ function VehicleCard({ vehicle, world }: { readonly vehicle: PracticeVehicle; re
           </div>
           <div className="stack">
             {world.mayAct ? (
-              groups.map(([group, actions]) => (
-                <div className="stack" role="group" aria-labelledby={`world-${group}`} key={group}>
-                  <h3 id={`world-${group}`}>{texts.groups[group]}</h3>
-                  <div className="row wrap">
-                    {actions.map((action, at) => (
-                      // By place: a button that turns into its opposite keeps the focus.
-                      <ActionButton
-                        key={at}
-                        className="button secondary"
-                        isOff={world.isOff}
-                        onPress={() => world.act({ deviceID, action })}
-                      >
-                        <Icon name={icons[action]} />
-                        {texts.actions[action]}
-                      </ActionButton>
-                    ))}
+              groups
+                .filter(([, actions]) => actions.length > 0)
+                .map(([group, actions]) => (
+                  <div className="stack" role="group" aria-labelledby={`world-${group}`} key={group}>
+                    <h3 id={`world-${group}`}>{texts.groups[group]}</h3>
+                    {group === 'persons' ? <p className="muted">{texts.personsText}</p> : null}
+                    <div className="row wrap">
+                      {actions.map((action, at) => (
+                        // By place: a button that turns into its opposite keeps the focus.
+                        <ActionButton
+                          key={at}
+                          className="button secondary"
+                          isOff={world.isOff}
+                          onPress={() => world.act({ deviceID, action })}
+                        >
+                          <Icon name={icons[action]} />
+                          {texts.actions[action]}
+                        </ActionButton>
+                      ))}
+                    </div>
                   </div>
-                </div>
-              ))
+                ))
             ) : (
               <p className="muted">{texts.viewer}</p>
             )}

@@ -1,3 +1,10 @@
 // Dialogs of the account in an address. A separate file, as the router loads it at the start.
 
-export const accountDialogs = ['approval', 'password', 'breaker', 'passkey', 'passkey-delete'] as const;
+export const accountDialogs = [
+  'approval',
+  'password',
+  'breaker',
+  'passkey',
+  'passkey-delete',
+  'owner',
+] as const;

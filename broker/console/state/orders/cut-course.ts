@@ -5,6 +5,7 @@ import { type CutState, cutStateOf, type EndState, toneOf } from './cut-view.ts'
 export type StepName =
   | 'asked'
   | 'waits'
+  | 'waits_persons'
   | 'approved'
   | 'queued'
   | 'sent'
@@ -62,14 +63,26 @@ const ordered = (steps: readonly Step[]): readonly Step[] => {
   return steps.map((step, index) => ({ ...step, at: times[index] ?? null }));
 };
 
-const approvalEnds = { refused: 'refused', withdrawn: 'cancelled', expired: 'expired' } as const;
+const approvalEnds: Readonly<Record<string, EndState>> = {
+  refused: 'refused',
+  withdrawn: 'cancelled',
+  expired: 'expired',
+  void: 'expired',
+};
 
 /** The state of a request to a second person that gave no command. */
-export function requestState({ approvalState }: Approval): CutState {
-  return approvalState === 'refused' || approvalState === 'withdrawn' || approvalState === 'expired'
-    ? approvalEnds[approvalState]
-    : 'approval';
-}
+export const requestState = ({ approvalState }: Approval): CutState =>
+  approvalEnds[approvalState] ?? 'approval';
+
+/** Persons of the owner's list who agreed, by their names. */
+const agreedSteps = (request: Approval | null): readonly Step[] =>
+  (request?.signing?.given ?? []).map(({ name, at }) => ({
+    name: 'approved',
+    kind: 'done',
+    at,
+    ownAt: null,
+    by: name,
+  }));
 
 /** The course of a request to a second person that gave no command yet. */
 export function courseOfRequest(request: Approval): readonly Step[] {
@@ -81,14 +94,26 @@ export function courseOfRequest(request: Approval): readonly Step[] {
     by: request.requestedBy,
   };
   const state = requestState(request);
+  const agreed = agreedSteps(request);
   if (state === 'approval')
     return [
       asked,
-      { name: 'waits', kind: 'now', at: request.requested, ownAt: null, by: '' },
+      ...agreed,
+      {
+        name: request.signing === null ? 'waits' : 'waits_persons',
+        kind: 'now',
+        at: request.requested,
+        ownAt: null,
+        by: '',
+      },
       ...laterSteps(null),
     ];
-  const at = state === 'expired' ? request.expires : request.decided;
-  return ordered([asked, end(state as EndState, at, state === 'expired' ? '' : request.decidedBy)]);
+  const at = request.approvalState === 'expired' ? request.expires : request.decided || request.expires;
+  return ordered([
+    asked,
+    ...agreed,
+    end(state as EndState, at, state === 'expired' ? '' : request.decidedBy),
+  ]);
 }
 
 /** When the vehicle reported a state first, epoch seconds. */
@@ -127,8 +152,8 @@ export function courseOf(
     by: record.issuer,
   };
   const approved: readonly Step[] =
-    record.approver === ''
-      ? []
+    record.approver === '' || approval?.signing?.given.length
+      ? agreedSteps(approval)
       : [{ ...plain, name: 'approved', at: approval?.decided ?? record.issued, by: record.approver }];
   const ownAtOf = (name: string, at: number): number | null => ownTimeOf(reports.get(name)?.ownAt ?? 0, at);
   const reported: readonly Step[] = (['received', 'armed', 'executing'] as const).flatMap((name) => {

@@ -58,7 +58,8 @@ export interface Offers {
 export function offersOf(fleet: PracticeFleet, hasCut: (deviceID: string) => boolean): Offers {
   const connected = fleet.vehicles.filter(({ isConnected }) => isConnected);
   const wasActed = ({ actedS }: PracticeVehicle): boolean => actedS !== null;
-  const uncut = connected.filter(({ deviceID }) => !hasCut(deviceID));
+  // A cut of a vehicle with an owner's key waits for persons first.
+  const uncut = connected.filter(({ deviceID, hasOwner }) => !hasOwner && !hasCut(deviceID));
   const free = [...uncut.filter((one) => !wasActed(one)), ...uncut.filter(wasActed)];
   const wait = free.find(isDriving) ?? free.find(({ isTowed }) => !isTowed) ?? null;
   const others = free.filter((one) => one !== wait);

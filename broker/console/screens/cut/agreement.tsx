@@ -1,0 +1,132 @@
+// Agreement of persons of the owner's list: before an order is asked for, and while it waits.
+import { cutWords } from '../../../../build/words/cut.ts';
+import type { Approval, Device } from '../../api/operations.ts';
+import { ActionButton } from '../../components/action-button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Pairs } from '../../components/patterns/detail.tsx';
+import { Badge, Notice, timeText } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { FailureNotice } from '../../components/view.tsx';
+import { hasPasskeys } from '../../service/orders/order-signing.ts';
+import { type OwnerRecord, useOwner } from '../../service/reading/owner.ts';
+import type { Relay } from '../../state/orders/cut-view.ts';
+import { missingOf, waitsForSecond } from '../../state/orders/signing.ts';
+import type { Sign } from './use-sign.ts';
+import { reasonWords } from './verdict-words.ts';
+
+const mayOrder = ({ role, vehicles }: OwnerRecord['persons'][number], relay: Relay, vehicle: string) =>
+  (role === 'both' || role === (relay === 'enginecutoff' ? 'cut' : 'unlock')) &&
+  vehicles.some((one) => (one.endsWith('*') ? vehicle.startsWith(one.slice(0, -1)) : one === vehicle));
+
+interface PersonsNeededProps {
+  readonly relay: Relay;
+  readonly owner: NonNullable<Device['owner']>;
+  /** `account/device`. */
+  readonly vehicle: string;
+}
+
+/** Before the order is asked for. */
+export function PersonsNeeded({ relay, owner, vehicle }: PersonsNeededProps) {
+  const { persons: texts } = useWords(cutWords);
+  const known = useOwner(owner.key);
+  const needed = known?.needed?.[relay];
+  const names = known?.persons.filter((one) => mayOrder(one, relay, vehicle)).map(({ name }) => name) ?? [];
+  return (
+    <Notice
+      tone="busy"
+      icon="users"
+      title={needed === undefined ? texts.needs : texts.needsCount({ needed })}
+    >
+      {names.length === 0 ? null : <p>{texts.may({ names: names.join(', ') })}</p>}
+      <p>{hasPasskeys() ? texts.ask : texts.unsupported}</p>
+    </Notice>
+  );
+}
+
+interface AgreementProps {
+  readonly request: Approval;
+  readonly relay: Relay;
+  /** Name of the vehicle. */
+  readonly name: string;
+  readonly sign: Sign;
+  /** Of the account; undefined: not known. */
+  readonly needsApproval: boolean | undefined;
+}
+
+/** Exactly what is signed, the persons who agreed, and what is missing. */
+export function Agreement({ request, relay, name, sign, needsApproval }: AgreementProps) {
+  const words = useWords(cutWords);
+  const { persons: texts, order: labels, orders } = words;
+  const { signing } = request;
+  if (signing === null) return null;
+  const { order, needed, given } = signing;
+  const missing = missingOf(signing);
+  const waits = [
+    missing > 0 ? texts.waits({ missing }) : null,
+    waitsForSecond(request, needsApproval) ? texts.second : null,
+  ].filter((text) => text !== null);
+  return (
+    <section className="stack" aria-label={texts.title}>
+      <h3>{texts.title}</h3>
+      <p role="status" className="row wrap">
+        <Badge icon={missing === 0 ? 'circle-check' : 'hourglass'} tone={missing === 0 ? 'ok' : 'busy'}>
+          {texts.count({ given: given.length, needed })}
+        </Badge>
+        {waits.length === 0 || request.approvalState !== 'pending' ? null : <span>{waits.join(' · ')}</span>}
+      </p>
+      {given.length === 0 ? null : (
+        <ul className="stack tight">
+          {given.map((one) => (
+            <li className="row" key={one.personID}>
+              <Icon name="circle-check" />
+              {texts.agreed({ name: one.name, time: timeText(one.at) })}
+            </li>
+          ))}
+        </ul>
+      )}
+      {sign.isOffered ? <p className="muted">{texts.signs}</p> : null}
+      <Pairs
+        rows={[
+          [
+            texts.vehicle,
+            <>
+              <bdi>{name}</bdi>{' '}
+              <bdi className="mono">
+                {order.accountID}/{order.deviceID}
+              </bdi>
+            </>,
+          ],
+          [texts.order, orders[relay].noun],
+          [labels.reason, reasonWords(order.reason, relay, words)],
+          [texts.until, timeText(Math.floor(order.expiresMs / 1000))],
+        ]}
+      />
+      {sign.isOffered && sign.isUnlisted ? (
+        <Notice tone="look" icon="key-round" title={texts.notListed} />
+      ) : null}
+      <FailureNotice failure={sign.failure} />
+    </section>
+  );
+}
+
+interface SignButtonProps {
+  readonly sign: Sign;
+  readonly isOff: boolean;
+  readonly describedBy?: string;
+}
+
+export function SignButton({ sign, isOff, describedBy }: SignButtonProps) {
+  const { persons: texts } = useWords(cutWords);
+  if (!sign.isOffered) return null;
+  return (
+    <ActionButton
+      className={`button ${sign.hasGiven ? 'secondary' : 'physical'}`}
+      isOff={isOff || sign.isBusy}
+      {...(describedBy === undefined ? {} : { 'aria-describedby': describedBy })}
+      onPress={sign.send}
+    >
+      <Icon name="key-round" />
+      {sign.isBusy ? texts.signing : texts.sign}
+    </ActionButton>
+  );
+}
