@@ -1,7 +1,13 @@
 // The relay guard: each condition at its bounds, what an order is worth, and every abstract state against the guarantees that it gives alone.
 import { describe, expect, it } from 'vitest';
+import { readBoardProfile } from '../../agent/boards.ts';
+import { relayRequest, wiringsOf } from '../../agent/core/board/board-profile.ts';
+import type { ModbusRequest } from '../../agent/core/board/modbus-frame.ts';
+import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
+import { readingPermit } from '../../agent/core/kernel/vehicle-guard.ts';
 import type { GuardState } from '../../agent/guard/facts.ts';
 import { askGuard } from '../../agent/guard/guard.ts';
+import { boardNames, fittedOverrides } from '../../simulator/hardware/board-maps.ts';
 import { ago, conditions, courses, lives, requests, without } from '../support/guard/guard-cases.ts';
 import {
   answersOf,
@@ -28,12 +34,39 @@ describe('the relay guard', () => {
     },
   );
 
-  it.each(courses.map((one) => [one.what, one] as const))('remembers its permits: %s', (_what, course) => {
-    expect(answersOf(course)).toEqual(course.answers);
+  it.each(courses.map((one) => [one[0], one] as const))('remembers its permits: %s', (_what, course) => {
+    expect(answersOf(course)).toEqual(course[2]);
   });
 
   it.each(requests)('knows what closes a relay: %o', (request, answer) => {
     expect(answerTo([], { request })).toEqual(answer);
+  });
+
+  it.each(boardNames)('knows all that the agent writes to %s, and nothing else', async (name) => {
+    const verdict = applyOverrides(await readBoardProfile(name), fittedOverrides(name, 'positive'));
+    if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
+    const { profile } = verdict;
+    const permit = readingPermit(profile);
+    const isPermitted = (request: ModbusRequest | null): boolean =>
+      request === null || permit(request) !== null;
+    const registers = profile.setup.map(({ unit, first, value }) => {
+      return {
+        kind: 'writeRegister',
+        unit: profile.units[unit]?.address ?? 0,
+        address: first,
+        value,
+      } as const;
+    });
+    const safe = wiringsOf(profile).map(([relay]) => relayRequest(profile, relay, { energised: false }));
+    const others = (['warning', 'loopback'] as const).map((one) =>
+      relayRequest(profile, one, { energised: true }),
+    );
+    expect([...registers, ...safe, ...others].map(isPermitted)).not.toContain(false);
+    const cut = relayRequest(profile, 'enginecutoff', { energised: true });
+    expect(isPermitted(cut)).toBe(false);
+    const unit = cut?.unit ?? 0;
+    expect(isPermitted({ kind: 'writeCoil', unit, address: 0xff, on: true })).toBe(false);
+    expect(isPermitted({ kind: 'writeRegister', unit, address: 0x3fff, value: 0 })).toBe(false);
   });
 
   it('knows a relay that is a register by the value that opens it', () => {

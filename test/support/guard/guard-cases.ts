@@ -413,78 +413,29 @@ const owner = (persons: readonly string[], untilMs = 9e9): GuardFact => {
   return { kind: 'owner', atMs: ago(400), list } as unknown as GuardFact;
 };
 const both = orderFact(agreed('ann', 'bob'));
-const ownedCases: readonly (readonly [what: string, facts: readonly GuardFact[], refusals: Case[2]])[] = [
+const list = owner(['ann', 'bob']);
+const later = clock(0, true);
+const once = orderFact({ ...agreed('ann', 'bob'), boot: 'b0' }, 'carried');
+const owned = (
   [
-    'what a geozone had done, of a unit with an owner',
-    [{ ...zoneOrder, origin: 'carried' }, ...without('order'), grants, owner(['ann', 'bob'])],
-    ['order'],
-  ],
-  [
-    'an order without persons, of a unit with an owner',
-    [...parked, owner(['ann', 'bob']), clock(0, true)],
-    ['order'],
-  ],
-  ['an order of its persons', [...without('order'), both, owner(['ann', 'bob']), clock(0, true)], 'permit'],
-  [
-    'one of a person too few',
-    [...without('order'), orderFact(agreed('ann')), owner(['ann', 'bob']), clock(0, true)],
-    ['order'],
-  ],
-  [
-    'one of a person who left the list',
-    [...without('order'), owner(['ann', 'bob']), both, owner(['ann']), clock(0, true)],
-    ['order'],
-  ],
-  ['one without a list', [...without('order'), both, clock(0, true)], ['order']],
-  ['one at an unknown time', [...without('order'), both, owner(['ann', 'bob'])], ['order']],
-  [
-    'one just before the end of the list',
-    [...without('order'), both, owner(['ann', 'bob'], 501), clock(0, true)],
-    'permit',
-  ],
-  [
-    'one at the end of the list',
-    [...without('order'), both, owner(['ann', 'bob'], 500), clock(0, true)],
-    ['order'],
-  ],
-  [
-    'a geozone, of a unit with an owner',
-    [...without('order'), grants, zoneOrder, owner(['ann', 'bob']), clock(0, true)],
-    ['order'],
-  ],
-  [
-    'a person at the unit, of a unit with an owner',
-    [...without('order'), attended(100), owner(['ann', 'bob']), clock(0, true)],
-    ['order'],
-  ],
-  [
-    'what its persons had done, later',
-    [
-      orderFact({ ...agreed('ann', 'bob'), boot: 'b0' }, 'carried'),
-      ...without('order'),
-      owner(['ann', 'bob']),
-      clock(9e8, true),
-    ],
-    'permit',
-  ],
-  [
-    'what was done by a list that ended with the order',
-    [
-      orderFact({ ...agreed('ann', 'bob'), boot: 'b0' }, 'carried'),
-      ...without('order'),
-      owner(['ann', 'bob'], 59_999),
-    ],
-    ['order'],
-  ],
-  [
-    'what was done without its persons',
-    [orderFact({ boot: 'b0' }, 'carried'), ...without('order'), owner(['ann', 'bob']), clock(9e8, true)],
-    ['order'],
-  ],
-];
-const owned = ownedCases.map(
-  ([what, facts, refusals]): Case => [what, facts, refusals, { setup: byPersons }],
-);
+    ['no persons', [orderFact(), list, later], ['order']],
+    ['the persons of its list', [both, list, later], 'permit'],
+    ['a person too few', [orderFact(agreed('ann')), list, later], ['order']],
+    ['a person who left the list', [list, both, owner(['ann']), later], ['order']],
+    ['no list', [both, later], ['order']],
+    ['no time', [both, list], ['order']],
+    ['a list just before its end', [both, owner(['ann', 'bob'], 501), later], 'permit'],
+    ['a list at its end', [both, owner(['ann', 'bob'], 500), later], ['order']],
+    ['a geozone', [grants, zoneOrder, list, later], ['order']],
+    ['a person at the unit', [attended(100), list, later], ['order']],
+    ['what its persons had done, later', [once, list, clock(9e8, true)], 'permit'],
+    ['what was done by a list that ended with the order', [once, owner(['ann', 'bob'], 59_999)], ['order']],
+    ['what was done without persons', [orderFact({ boot: 'b0' }, 'carried'), list, later], ['order']],
+    ['what a geozone had done', [{ ...zoneOrder, origin: 'carried' }, grants, list], ['order']],
+  ] satisfies readonly (readonly [string, readonly GuardFact[], Case[2]])[]
+).map(([what, facts, refusals]): Case => {
+  return [`a unit with an owner: ${what}`, [...facts, ...without('order')], refusals, { setup: byPersons }];
+});
 
 export const lives: readonly Case[] = [
   ['an order with the number 0', [...without('order'), orderFact({ counter: 0 })], ['order', 'expiry']],
@@ -732,173 +683,72 @@ export const requests: readonly (readonly [request: LineRequest, answer: 'permit
   [{ kind: 'readBits', unit: 0, first: 9 }, 'permit'],
 ];
 
-const moved = (fact: GuardFact, ms: number): GuardFact =>
-  fact.kind === 'inputs' && fact.askedMs !== null
-    ? { ...fact, atMs: fact.atMs + ms, askedMs: fact.askedMs + ms }
-    : { ...fact, atMs: fact.atMs + ms };
-/** A parked vehicle so long from now. */
-const at = (ms: number): readonly GuardFact[] => without('order').map((fact) => moved(fact, ms));
 const long = orderFact({ expiresMs: utcMs + 9e9 });
 const short = orderFact({ expiresMs: utcMs + 20_000 });
 const read = (ms: number, on: boolean): GuardFact => relays(-ms, on);
+const pace = ['pace'] as const;
 
+const held10 = [10, 20, 30, 40, 50].flatMap((s) => [s * 1000 - 1, s * 1000]);
 export const courses: readonly Course[] = [
-  {
-    what: 'a relay that reads nothing is tried again after 10 s, and six times an hour',
-    lines: [
-      ...without('order'),
-      long,
-      0,
-      ...[10, 20, 30, 40, 50, 60, 3600].flatMap((s) => [
-        ...at(s * 1000 - 1),
-        s * 1000 - 1,
-        ...at(s * 1000),
-        s * 1000,
-      ]),
-    ],
-    answers: [
+  [
+    'a relay that reads nothing is tried again after 10 s, and six times an hour',
+    [long, 0, ...held10, 60_000, 3_599_999, 3_600_000],
+    [
       'permit',
-      ...[1, 2, 3, 4, 5].flatMap(() => [['pace'], 'permit'] as const),
-      ['pace'],
-      ['pace'],
-      ['pace'],
+      ...held10.map((_, index) => (index % 2 === 0 ? pace : ('permit' as const))),
+      pace,
+      pace,
       'permit',
     ],
-  },
-  {
-    what: 'a write that is repeated within 2 s belongs to the same try',
-    lines: [
-      ...without('order'),
-      long,
-      0,
-      ...at(100),
-      100,
-      ...at(1999),
-      1999,
-      ...at(2000),
-      2000,
-      ...at(9999),
-      9999,
-      ...at(10_000),
-      10_000,
-    ],
-    answers: ['permit', 'permit', 'permit', ['pace'], ['pace'], 'permit'],
-  },
-  {
-    what: 'a closing that is read within 4 s of a permit was counted with it',
-    lines: [...without('order'), long, 0, read(4000, true), read(4500, false), ...at(10_000), 10_000],
-    answers: ['permit', 'permit'],
-  },
-  {
-    what: 'a later one is another',
-    lines: [
-      ...without('order'),
-      long,
-      0,
-      read(4001, true),
-      read(4500, false),
-      ...at(14_000),
-      14_000,
-      ...at(14_001),
-      14_001,
-    ],
-    answers: ['permit', ['pace'], 'permit'],
-  },
-  {
-    what: 'an order is carried out by its own closing that reads closed for 4 s, and has no end then',
-    lines: [
-      ...without('order'),
-      short,
-      0,
-      read(100, true),
-      read(4100, true),
-      read(20_000, false),
-      ...at(30_000),
-      30_000,
-    ],
-    answers: ['permit', 'permit'],
-  },
-  {
-    what: 'one that reads closed for a shorter time is not',
-    lines: [
-      ...without('order'),
-      short,
-      0,
-      read(100, true),
-      read(4099, true),
-      read(4100, false),
-      ...at(30_000),
-      30_000,
-    ],
-    answers: ['permit', ['expiry']],
-  },
-  {
-    what: 'nor is one without a permit, whose relay another cause holds closed',
-    lines: [
-      ...without('order'),
-      short,
-      read(-900, true),
-      read(9000, true),
-      read(9100, false),
-      ...at(30_000),
-      30_000,
-    ],
-    answers: [['expiry']],
-  },
-  {
-    what: 'a permit on a relay that is closed counts from the permit',
-    lines: [
-      ...without('order'),
-      short,
-      read(-20_000, true),
-      0,
-      read(3999, true),
-      read(4100, false),
-      ...at(30_000),
-      30_000,
-    ],
-    answers: ['permit', ['expiry']],
-  },
-  {
-    what: 'and makes the order carried out after 4 s',
-    lines: [
-      ...without('order'),
-      short,
-      read(-20_000, true),
-      0,
-      read(4000, true),
-      read(4100, false),
-      ...at(30_000),
-      30_000,
-    ],
-    answers: ['permit', 'permit'],
-  },
-  {
-    what: 'an order that had ended before its relay closed is not carried out',
-    lines: [
-      ...without('order'),
-      short,
-      0,
-      read(19_000, true),
-      read(24_000, true),
-      read(24_100, false),
-      ...at(40_000),
-      40_000,
-    ],
-    answers: ['permit', ['expiry']],
-  },
-  {
-    what: 'one that ended just after it is',
-    lines: [
-      ...without('order'),
-      short,
-      0,
-      read(18_999, true),
-      read(24_000, true),
-      read(24_100, false),
-      ...at(40_000),
-      40_000,
-    ],
-    answers: ['permit', 'permit'],
-  },
+  ],
+  [
+    'a write that is repeated within 2 s belongs to the same try',
+    [long, 0, 100, 1999, 2000, 9999, 10_000],
+    ['permit', 'permit', 'permit', pace, pace, 'permit'],
+  ],
+  [
+    'a closing that is read within 4 s of a permit was counted with it',
+    [long, 0, read(4000, true), read(4500, false), 10_000],
+    ['permit', 'permit'],
+  ],
+  [
+    'a later one is another',
+    [long, 0, read(4001, true), read(4500, false), 14_000, 14_001],
+    ['permit', pace, 'permit'],
+  ],
+  [
+    'an order is carried out by its own closing that reads closed for 4 s, and has no end then',
+    [short, 0, read(100, true), read(4100, true), read(20_000, false), 30_000],
+    ['permit', 'permit'],
+  ],
+  [
+    'one that reads closed for a shorter time is not',
+    [short, 0, read(100, true), read(4099, true), read(4100, false), 30_000],
+    ['permit', ['expiry']],
+  ],
+  [
+    'nor is one without a permit, whose relay another cause holds closed',
+    [short, read(-900, true), read(9000, true), read(9100, false), 30_000],
+    [['expiry']],
+  ],
+  [
+    'a permit on a relay that is closed counts from the permit',
+    [short, read(-20_000, true), 0, read(3999, true), read(4100, false), 30_000],
+    ['permit', ['expiry']],
+  ],
+  [
+    'and makes the order carried out after 4 s',
+    [short, read(-20_000, true), 0, read(4000, true), read(4100, false), 30_000],
+    ['permit', 'permit'],
+  ],
+  [
+    'an order that had ended before its relay closed is not carried out',
+    [short, 0, read(19_000, true), read(24_000, true), read(24_100, false), 40_000],
+    ['permit', ['expiry']],
+  ],
+  [
+    'one that ended just after it is',
+    [short, 0, read(18_999, true), read(24_000, true), read(24_100, false), 40_000],
+    ['permit', 'permit'],
+  ],
 ];

@@ -8,7 +8,7 @@ import {
 } from '../../../agent/guard/facts.ts';
 import { askGuard, type LineRequest, type Refusal } from '../../../agent/guard/guard.ts';
 import type { CommandBody } from '../../../src/core/wire/wire.ts';
-import { type Line, plainVerifier, verdictOf } from './guard-lines.ts';
+import { createLineGuard, type Line, plainVerifier, verdictOf } from './guard-lines.ts';
 
 export const guardSetup: GuardSetup = {
   accountID: 'acme',
@@ -137,39 +137,36 @@ export function answerTo(facts: readonly GuardFact[], asking: Asking = {}): 'per
   return permit === null ? refusals : 'permit';
 }
 
-/** Facts and questions in which permits follow one another. */
-export interface Course {
-  readonly what: string;
-  /** A number asks for a cut at that time from now on, ms. */
-  readonly lines: readonly (GuardFact | number)[];
-  readonly answers: readonly ('permit' | readonly Refusal[])[];
+/** Facts and questions in which permits follow one another; a number asks for a cut of the parked vehicle at that time from now on, ms. */
+export type Course = readonly [
+  what: string,
+  lines: readonly (GuardFact | number)[],
+  answers: readonly ('permit' | readonly Refusal[])[],
+];
+
+const later = (fact: GuardFact, ms: number): GuardFact =>
+  fact.kind === 'inputs' && fact.askedMs !== null
+    ? { ...fact, atMs: fact.atMs + ms, askedMs: fact.askedMs + ms }
+    : { ...fact, atMs: fact.atMs + ms };
+
+/** A course as lines of `guard-lines.mjs`. */
+export function linesOfCourse([, course]: Course): readonly Line[] {
+  const facts = parked.filter(({ kind }) => kind !== 'order');
+  const lines = course.flatMap((line): readonly Line[] => {
+    if (typeof line !== 'number') return [{ fact: line }];
+    const ask = { nowMs: nowMs + line, request: cutOff, isAllowed: true };
+    return [...facts.map((fact) => ({ fact: later(fact, line) })), { ask }];
+  });
+  return [...linesOf([]).slice(0, 1), ...lines];
 }
 
 /** The answers of the guard in a course. */
-export function answersOf({ lines }: Pick<Course, 'lines'>): readonly ('permit' | readonly Refusal[])[] {
-  let state = createGuard();
-  const answers: ('permit' | readonly Refusal[])[] = [];
-  for (const line of lines) {
-    if (typeof line !== 'number') {
-      state = recordFact(guardSetup, state, line);
-      continue;
-    }
-    const asked = { request: cutOff, nowMs: nowMs + line, isAllowed: () => true };
-    const answer = askGuard(guardSetup, state, asked);
-    state = answer.state;
-    answers.push(answer.permit === null ? answer.refusals : 'permit');
-  }
-  return answers;
-}
-
-/** A course as lines of `guard-lines.mjs`. */
-export function linesOfCourse({ lines }: Pick<Course, 'lines'>): readonly Line[] {
-  const [setup] = linesOf([]);
-  const rest = lines.map(
-    (line): Line =>
-      typeof line === 'number'
-        ? { ask: { nowMs: nowMs + line, request: cutOff, isAllowed: true } }
-        : { fact: line },
-  );
-  return setup === undefined ? [] : [setup, ...rest];
+export function answersOf(course: Course): Course[2] {
+  const answer = createLineGuard();
+  return linesOfCourse(course).flatMap((line) => {
+    const text = answer(line);
+    if (text === null) return [];
+    const { permit, refusals } = JSON.parse(text) as { permit: boolean; refusals: readonly Refusal[] };
+    return [permit ? ('permit' as const) : refusals];
+  });
 }
