@@ -99,8 +99,8 @@ const messageMutants: readonly TruthMutant[] = [
   broker({
     fault: 'messages to drivers are not sent',
     file: 'broker/commands/command-sender.js',
-    find: 'payload: signed(body, signedTypes.message),',
-    put: 'payload: new Uint8Array(0),',
+    find: 'signed(messageBody(row, boot), signedTypes.message)',
+    put: 'new Uint8Array(0)',
     found: ['messagesWrong'],
   }),
   agent({
