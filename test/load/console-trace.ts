@@ -8,13 +8,15 @@ interface TraceEvent {
   /** Microseconds, as `dur`. */
   readonly ts: number;
   readonly dur?: number;
+  /** Of `dur`, what the thread had a core for. */
+  readonly tdur?: number;
   readonly args?: { readonly name?: string };
 }
 
 export interface FrameTimes {
-  /** Script time from one frame to the next, ms. */
+  /** Script time from one frame to the next, ms of a core: other programs on the machine do not count. */
   readonly scriptMs: readonly number[];
-  /** Tasks of more than 50 ms, ms. */
+  /** Tasks of more than 50 ms, ms of a core. */
   readonly longTasksMs: readonly number[];
 }
 
@@ -34,9 +36,14 @@ const betweenFramesUs = 4000;
 interface Span {
   readonly from: number;
   readonly to: number;
+  readonly coreUs: number;
 }
 
-const spanOf = ({ ts, dur = 0 }: TraceEvent): Span => ({ from: ts, to: ts + dur });
+const spanOf = ({ ts, dur = 0, tdur = dur }: TraceEvent): Span => ({
+  from: ts,
+  to: ts + dur,
+  coreUs: tdur,
+});
 const byBegin = (one: Span, other: Span): number => one.from - other.from;
 
 /** Spans without those that lie inside of others. */
@@ -77,8 +84,7 @@ export function frameTimesOf(trace: Buffer): FrameTimes {
   const scriptMs = frames.slice(1).map((next) => {
     let sumUs = 0;
     for (; at >= 0 && (scripts[at]?.from ?? next) < next; at += 1) {
-      const { from, to } = scripts[at] ?? { from: 0, to: 0 };
-      sumUs += to - from;
+      sumUs += scripts[at]?.coreUs ?? 0;
     }
     return sumUs / 1000;
   });
@@ -86,7 +92,7 @@ export function frameTimesOf(trace: Buffer): FrameTimes {
   return {
     scriptMs,
     longTasksMs: tasks
-      .map(({ from, to }) => to - from)
+      .map(({ coreUs }) => coreUs)
       .filter((us) => us > longUs)
       .map((us) => us / 1000),
   };

@@ -1,8 +1,8 @@
 // Base maps of the console without a browser: what a choice and an address may hold, and that a map file asks for nothing but its tiles.
 import { describe, expect, it } from 'vitest';
-import type { Colours } from '../../broker/console/map/colour-names.ts';
 import { openFileMap } from '../../broker/console/map/file-map.ts';
 import { withLocalLabels } from '../../broker/console/map/labels.ts';
+import type { Colours } from '../../broker/console/map/vehicles/colour-names.ts';
 import {
   choiceText,
   creditText,

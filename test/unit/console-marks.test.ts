@@ -4,14 +4,21 @@ import fc from 'fast-check';
 import type { Feature } from 'geojson';
 import { describe, expect, it } from 'vitest';
 import {
+  type Box,
+  boxOf,
+  groupsInSight,
+  placedOf,
+  worstOf,
+} from '../../broker/console/map/vehicles/clusters.ts';
+import {
   formOf,
   markForms,
   markLayers,
   ringForms,
   ringLayers,
   turnOf,
-} from '../../broker/console/map/mark-layers.ts';
-import { createShownMarks, type ShownMarks } from '../../broker/console/map/vehicle-marks.ts';
+} from '../../broker/console/map/vehicles/mark-layers.ts';
+import { createShownMarks, type ShownMarks } from '../../broker/console/map/vehicles/vehicle-marks.ts';
 import { noVehicle, type Vehicle } from '../../broker/console/state/fleet.ts';
 import { glideOf, placeAt } from '../../broker/console/state/glide.ts';
 import type { Place } from '../../broker/console/state/here.ts';
@@ -134,6 +141,97 @@ describe('the marks of vehicles', () => {
     picture(drawn, [mark(a)]);
     drawn.clear();
     expect(picture(drawn, [mark(a)])?.add).toHaveLength(1);
+  });
+});
+
+describe('the vehicles in sight', () => {
+  const world: Box = boxOf(-180, -85, 180, 85);
+  const sight = { box: world, zoom: 2, selected: null };
+  const alarm = { alarmID: '1', statusCode: 63553, priority: 'high', hasOwner: false } as const;
+  const spot = fc.record({
+    place: fc.tuple(
+      fc.double({ min: -20, max: 30, noNaN: true }),
+      fc.double({ min: 30, max: 60, noNaN: true }),
+    ),
+    hasAlarm: fc.boolean(),
+  });
+  /** px at the zoom. */
+  const pointOf = ([longitude, latitude]: Place, zoom: number): Place => {
+    const { left, top } = boxOf(longitude, 0, 0, latitude);
+    return [left * 512 * 2 ** zoom, top * 512 * 2 ** zoom];
+  };
+
+  it('are all in one group or by themselves, and no mark or circle lies on another', () => {
+    fc.assert(
+      fc.property(fc.array(spot, { maxLength: 300 }), fc.integer({ min: 0, max: 13 }), (spots, zoom) => {
+        const fleet = spots.map(({ place, hasAlarm }, at) =>
+          vehicle(`${at}`, { place, alarm: hasAlarm ? alarm : null }),
+        );
+        const { singles, clusters } = groupsInSight(placedOf(fleet), { ...sight, zoom });
+        const shown = [...singles, ...clusters.flatMap(({ members }) => members)].map(({ id }) => id);
+        expect(shown.toSorted()).toEqual(fleet.map(({ id }) => id).toSorted());
+        for (const { members, alarms, worst } of clusters) {
+          const withAlarm = members.filter((one) => one.alarm !== null).length;
+          expect([alarms, worst]).toEqual([withAlarm, Math.max(...members.map(worstOf))]);
+        }
+        const circles = [
+          ...clusters,
+          ...singles.map(({ place }) => ({ place: place ?? here, radius: 12 })),
+        ].map(({ place, radius }) => ({ at: pointOf(place, zoom), radius }));
+        for (const [index, one] of circles.entries())
+          for (const other of circles.slice(index + 1)) {
+            const apart = Math.hypot(one.at[0] - other.at[0], one.at[1] - other.at[1]);
+            expect(apart).toBeGreaterThan(one.radius + other.radius);
+          }
+      }),
+    );
+  });
+
+  it('are those in the box, also over the edge of the world, without the selected one and those without a place', () => {
+    const fleet = [
+      vehicle('east', { place: [179, 10] }),
+      vehicle('west', { place: [-179, 10] }),
+      vehicle('selected', { place: [179.5, 10] }),
+      vehicle('far', { place: [0, 10] }),
+      vehicle('nowhere', { place: null }),
+    ];
+    for (const [west, east] of [
+      [170, 190],
+      [-190, -170],
+    ] as const) {
+      const box = boxOf(west, 0, east, 20);
+      const { singles } = groupsInSight(placedOf(fleet), { box, zoom: 6, selected: 'selected' });
+      expect(singles.map(({ id }) => id).toSorted()).toEqual(['east', 'west']);
+    }
+  });
+
+  it.each([
+    [900, 900, 0],
+    [4000, 0, 1],
+  ])('near %i at one place are %i single ones and %i groups at zoom 15', (count, single, grouped) => {
+    const fleet = Array.from({ length: count }, (_, at) => vehicle(`${at}`));
+    const { singles, clusters } = groupsInSight(placedOf(fleet), {
+      ...sight,
+      zoom: 15,
+      box: boxOf(9, 49, 11, 51),
+    });
+    expect([singles.length, clusters.length]).toEqual([single, grouped]);
+  });
+
+  /** Marks and circles of a map of Europe. */
+  const drawnOf = (count: number): number => {
+    // The golden ratio spreads them evenly.
+    const part = (at: number, ratio: number): number => (at * ratio) % 1;
+    const fleet = Array.from({ length: count }, (_, at) =>
+      vehicle(`${at}`, { place: [-10 + 38 * part(at, 0.618034), 36 + 20 * part(at, 0.754878)] }),
+    );
+    const box = boxOf(-10, 36, 28, 56);
+    const { singles, clusters } = groupsInSight(placedOf(fleet), { box, zoom: 5, selected: null });
+    return singles.length + clusters.length;
+  };
+
+  it('of 100,000 are drawn by no more marks and circles than those of 1,000', () => {
+    expect(drawnOf(100_000)).toBeLessThanOrEqual(drawnOf(1000));
   });
 });
 

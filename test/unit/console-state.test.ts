@@ -8,13 +8,11 @@ import { beganOf } from '../../broker/console/state/alarm-view.ts';
 import { createStreamParser } from '../../broker/console/state/event-stream.ts';
 import {
   countsOf,
-  createWorstFirst,
   matchesFilter,
   noVehicle,
   severityOf,
   stateOf,
   type Vehicle,
-  worstFirst,
 } from '../../broker/console/state/fleet.ts';
 import { compareAlarms, vehicleOf, withDevice } from '../../broker/console/state/fleet-messages.ts';
 import { knowledgeOf } from '../../broker/console/state/knowledge.ts';
@@ -22,6 +20,7 @@ import { parsePlace, placeText } from '../../broker/console/state/map-place.ts';
 import { column } from '../../broker/console/state/search.ts';
 import { trackOf } from '../../broker/console/state/track.ts';
 import { hasNeighbours } from '../../broker/console/state/vehicle/event-view.ts';
+import { createWorstFirst, worstFirst } from '../../broker/console/state/worst-first.ts';
 
 const vehicle = (change: Partial<Vehicle>): Vehicle => ({ ...noVehicle, isOnline: true, ...change });
 const alarm = (priority: 'critical' | 'high' | 'low', hasOwner: boolean) => ({

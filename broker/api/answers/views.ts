@@ -83,14 +83,12 @@ function stateOf({ row, states }: DeviceDetails, name: keyof typeof sensorTexts)
 const textOfState = (state: string | null): string =>
   state === null ? '' : state === '1' ? 'true' : 'false';
 
-function sensorOf(details: DeviceDetails, name: keyof typeof sensorTexts) {
-  const pending = details.pending.find((command) => command.feature === name);
-  return {
-    ...sensorTexts[name],
-    isNegativeTriggered: false,
-    pendingState: pending?.state ?? null,
-    state: stateOf(details, name),
-  };
+/** Member by member: a list of a large fleet has a million of them, and a spread takes several times as long. */
+function sensorOf(details: DeviceDetails, name: keyof typeof sensorTexts): SensorView {
+  const { displayName, onText, offText } = sensorTexts[name];
+  const pendingState = details.pending.find((command) => command.feature === name)?.state ?? null;
+  const state = stateOf(details, name);
+  return { displayName, onText, offText, isNegativeTriggered: false, pendingState, state };
 }
 
 /** Like every sensor it has two states; the level is in `fuelLevelAverage`, whose 0 is empty here. */
@@ -193,11 +191,10 @@ export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>)
 }
 
 /** A device with the given members only, and `deviceID`. */
-export function narrowDevice({ deviceID, ...others }: DeviceView, names: ReadonlySet<string>): ListedDevice {
-  return {
-    deviceID,
-    ...Object.fromEntries(Object.entries(others).filter(([name]) => names.has(name))),
-  };
+export function narrowDevice(device: DeviceView, names: ReadonlySet<string>): ListedDevice {
+  const narrow: Record<string, unknown> = { deviceID: device.deviceID };
+  for (const name of names) narrow[name] = device[name as keyof DeviceView];
+  return narrow as ListedDevice;
 }
 
 /** Names of what an event speaks of, read once for a whole answer. */

@@ -5,6 +5,7 @@ import type { Scope } from '../../core/accounts/scope.ts';
 import type { FleetCaller, FleetPart, FleetRange } from '../../ports/fleet-cache.ts';
 import { wholeAccount } from '../../store/base/scope.ts';
 import {
+  countDevices,
   type FleetRevisions,
   fleetMembers,
   fleetRevisions,
@@ -147,12 +148,15 @@ export class AccountCache {
   }
 
   async #readAll(): Promise<FragmentStore> {
+    const count = await countDevices(this.#db, this.#accountID);
     const all: Fragment[] = [];
     let bytes = 0;
     for await (const page of readFragments(this.#db, this.#accountID, null)) {
       all.push(...page);
       for (const { json } of page) bytes += json.length;
-      if (bytes > this.#bytesMost) throw new NotCached('the fleet is larger than what is held');
+      // Estimates the size by the first devices, so that a fleet that is too large is not read in vain.
+      if (Math.max(bytes, (bytes / all.length) * count) > this.#bytesMost)
+        throw new NotCached('the fleet is larger than what is held');
     }
     return new FragmentStore(all);
   }

@@ -1,6 +1,13 @@
 // The mark of a vehicle, as list and map show it: form by state, ring by alarm.
 
-import { formOf, type MarkForm, type MarkLayer, markLayers, ringLayers, turnOf } from '../map/mark-layers.ts';
+import {
+  formOf,
+  type MarkForm,
+  type MarkLayer,
+  markLayers,
+  ringLayers,
+  turnOf,
+} from '../map/vehicles/mark-layers.ts';
 import { severityOf, type Vehicle } from '../state/fleet.ts';
 
 const colourOf = (name: string | undefined): string => (name === undefined ? 'none' : `var(--${name})`);

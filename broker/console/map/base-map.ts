@@ -8,7 +8,7 @@ import type {
 } from 'maplibre-gl';
 import type { BaseMapFault } from '../state/base-map.ts';
 import type { Value } from '../state/value.ts';
-import type { Colours } from './colour-names.ts';
+import type { Colours } from './vehicles/colour-names.ts';
 
 /** West, south, east, north in degrees. */
 export type Bounds = readonly [number, number, number, number];

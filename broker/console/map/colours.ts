@@ -1,6 +1,6 @@
 // The colours of the tokens as the map takes them, in the theme that is shown.
 
-import { type Colours, colourNames } from './colour-names.ts';
+import { type Colours, colourNames } from './vehicles/colour-names.ts';
 
 /** @param host element of the page whose theme counts. */
 export function coloursOf(host: HTMLElement): Colours {

@@ -6,8 +6,8 @@ import { bytesToHeader, EtagMismatch, type Header, PMTiles, type Source, TileTyp
 import { BaseMapFault, creditText, type ReadMapPart } from '../state/base-map.ts';
 import { createValue } from '../state/value.ts';
 import { type BaseMap, type Bounds, baseName, type OnFault, type OpenedMap } from './base-map.ts';
-import type { Colours } from './colour-names.ts';
 import { withLocalLabels } from './labels.ts';
+import type { Colours } from './vehicles/colour-names.ts';
 
 /** Size of the header (PMTiles version 3, section 3). */
 const headerBytes = 127;

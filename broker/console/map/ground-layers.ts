@@ -1,24 +1,21 @@
 // The layers below zones and vehicles: the world that ships, the fleet's own ways, and a base map above or in place of them.
 import type { ExpressionSpecification, LayerSpecification } from 'maplibre-gl';
 import type { BaseMap } from './base-map.ts';
-import type { Colours } from './colour-names.ts';
-import { fonts as localFonts } from './labels.ts';
+import type { Colours } from './vehicles/colour-names.ts';
 
-const fonts = [...localFonts];
+/** Families of this computer, as CSS names them. */
+export const fonts = ['system-ui', 'Segoe UI', 'Roboto', 'Noto Sans', 'DejaVu Sans', 'sans-serif'];
 
 /** Shores are exact to some 4 km: from here on a vehicle on a quay would stand in the water. */
 const watersZoomMost = 9;
 const watersFade: ExpressionSpecification = ['interpolate', ['linear'], ['zoom'], 8, 1, watersZoomMost, 0];
 
-function worldLayers(colours: Colours, hasLand: boolean): LayerSpecification[] {
+function worldLayers(colours: Colours): LayerSpecification[] {
   const fill = { 'fill-color': colours['map-land'] };
   const line = { 'line-color': colours['map-casing'], 'line-width': 1 };
   return [
-    {
-      id: 'water',
-      type: 'background',
-      paint: { 'background-color': colours[hasLand ? 'map-water' : 'map-land'] },
-    },
+    // Until the land is drawn there is no sea either.
+    { id: 'water', type: 'background', paint: { 'background-color': colours['map-land'] } },
     { id: 'land-far', type: 'fill', source: 'countries-far', maxzoom: 3, paint: fill },
     { id: 'borders-far', type: 'line', source: 'countries-far', maxzoom: 3, paint: line },
     { id: 'land', type: 'fill', source: 'countries', minzoom: 3, paint: fill },
@@ -148,20 +145,13 @@ const belowOthers: ReadonlySet<string> = new Set([
   'towns',
 ]);
 
-export interface GroundLook {
-  /** Of the labels of a base map. */
-  readonly language: string;
-  /** The world that ships was read; until then nothing is drawn as sea. */
-  readonly hasLand: boolean;
-}
-
-/** What lies below zones and vehicles. */
+/** What lies below zones and vehicles. @param language of the labels of a base map. */
 export function groundLayers(
   colours: Colours,
   base: BaseMap | null,
-  { language, hasLand }: GroundLook,
+  language: string,
 ): readonly LayerSpecification[] {
-  const world = worldLayers(colours, hasLand);
+  const world = worldLayers(colours);
   if (base === null) return world;
   const kept = (id: string): boolean => (base.bounds === null ? id === 'water' : belowOthers.has(id));
   return [...world.filter(({ id }) => kept(id)), ...base.layers(colours, language)];

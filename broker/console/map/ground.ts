@@ -17,8 +17,6 @@ export interface Ground {
   taken(): void;
   /** An error of MapLibre. @returns false when it is none of the base map's. */
   fail(error: { readonly message: string }): boolean;
-  /** The land was read: from now on what is no land is drawn as sea. @returns true for the first time. */
-  sea(): boolean;
   /** False: the base map covers the world that ships. */
   hasWorld(): boolean;
   /** Of the labels. */
@@ -33,9 +31,8 @@ export function createGround(host: HTMLElement): Ground {
   let parts: ReturnType<typeof useParts> | null = null;
   let language = 'en';
   let isTaken = true;
-  let hasLand = false;
   return {
-    style: () => styleOf(coloursOf(host), base, { language, hasLand }),
+    style: () => styleOf(coloursOf(host), base, language),
     address: (url) => parts?.address(url) ?? url,
     set(wanted, spoken) {
       const isSame = wanted === base && (wanted === null || spoken === language);
@@ -57,11 +54,6 @@ export function createGround(host: HTMLElement): Ground {
       // Reports a style that MapLibre refuses; readers report missing parts.
       if (!isTaken) base.fail(new BaseMapFault('bad-style', base.name, error.message));
       return true;
-    },
-    sea() {
-      const isFirst = !hasLand;
-      hasLand = true;
-      return isFirst;
     },
     hasWorld: () => base === null || base.bounds !== null,
     language: () => language,

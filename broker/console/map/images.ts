@@ -1,7 +1,14 @@
 // The marks of vehicles as pictures for the map, in the forms that the list shows. Sizes in CSS pixels, drawn at twice that.
 
-import type { Colours } from './colour-names.ts';
-import { type MarkLayer, markForms, markLayers, noImage, ringForms, ringLayers } from './mark-layers.ts';
+import type { Colours } from './vehicles/colour-names.ts';
+import {
+  type MarkLayer,
+  markForms,
+  markLayers,
+  noImage,
+  ringForms,
+  ringLayers,
+} from './vehicles/mark-layers.ts';
 
 export interface MarkImage {
   readonly width: number;

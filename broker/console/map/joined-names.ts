@@ -1,7 +1,7 @@
 // Names in scripts that are written from right to left or joined (Arabic, Hebrew). MapLibre places letters one by one and would
 // need a plugin to order and join them. The browser does it for a whole name, so each such name is a picture.
 import type { ExpressionSpecification, Map as LibreMap } from 'maplibre-gl';
-import type { Colours } from './colour-names.ts';
+import type { Colours } from './vehicles/colour-names.ts';
 
 const prefix = 'name ';
 const fontPx = 13;

@@ -1,15 +1,6 @@
 // Labels of maps that others have made, without fonts and pictures of theirs: both would have to be asked for.
 import type { LayerSpecification } from 'maplibre-gl';
-
-/** Families of this computer, as CSS names them. */
-export const fonts: readonly string[] = [
-  'system-ui',
-  'Segoe UI',
-  'Roboto',
-  'Noto Sans',
-  'DejaVu Sans',
-  'sans-serif',
-];
+import { fonts } from './ground-layers.ts';
 
 /** Protomaps keeps some names a second time in the glyphs of one font; the plain ones are beside them. */
 const glyphPrefix = 'pgf:';

@@ -4,7 +4,6 @@ import {
   addProtocol,
   type GeoJSONSource,
   Map as LibreMap,
-  LngLatBounds,
   Marker,
   ScaleControl,
   setWorkerUrl,
@@ -18,14 +17,15 @@ import type { Vehicle } from '../state/fleet.ts';
 import type { Place } from '../state/here.ts';
 import type { MapPlace } from '../state/map-place.ts';
 import { type BaseMap, partReader } from './base-map.ts';
+import { boundsOf, type Corners } from './bounds.ts';
 import { coloursOf } from './colours.ts';
 import type { Drawing, DrawingHandlers } from './drawing.ts';
-import { createFleetMarks } from './fleet-marks.ts';
 import { createGround, type Ground } from './ground.ts';
 import { markImages, pixelRatio } from './images.ts';
 import { drawJoinedNames } from './joined-names.ts';
 import { listenToPresses } from './presses.ts';
 import type { createReplayMark, ReplayMark } from './replay-mark.ts';
+import { createFleetMarks, type FleetMarks } from './vehicles/fleet-marks.ts';
 import { graticule } from './world/graticule.ts';
 import type { createWays, ReadWays } from './world/ways.ts';
 import { draftShapes, zoneShapes } from './zone-shapes.ts';
@@ -122,14 +122,7 @@ function drawTrack(map: LibreMap, { track, lateTrack }: Shown): void {
   setData(map, 'track', collection([featureOfTrack(track, false), featureOfTrack(lateTrack, true)]));
 }
 
-/** Null: there is no place. */
-function boundsOf(places: readonly (readonly number[])[]): LngLatBounds | null {
-  const bounds = new LngLatBounds();
-  for (const [longitude = 0, latitude = 0] of places) bounds.extend([longitude, latitude]);
-  return bounds.isEmpty() ? null : bounds;
-}
-
-function boundsOfDraft(draft: Zone | null): LngLatBounds | null {
+function boundsOfDraft(draft: Zone | null): Corners | null {
   const places = (draft?.points ?? []).map(({ latitude, longitude }) => [longitude, latitude]);
   for (const { geometry } of draftShapes(draft).features) {
     if (!('coordinates' in geometry)) continue;
@@ -195,14 +188,26 @@ function drawGrid(map: LibreMap): void {
   setData(map, 'graticule', graticule(lng, lat, step));
 }
 
+/** What is no land is drawn as sea once the land is there: a map that is still empty is no ocean. */
+function drawSea(map: LibreMap, host: HTMLElement): void {
+  const draw = (): void => {
+    const isThere = (['countries-far', 'countries'] as const).every(
+      (name) => sourceOf(map, name) === undefined || map.isSourceLoaded(name),
+    );
+    if (!isThere) return;
+    map.off('sourcedata', draw);
+    if (map.getLayer('land') !== undefined)
+      map.setPaintProperty('water', 'background-color', coloursOf(host)['map-water']);
+  };
+  map.on('sourcedata', draw);
+}
+
 async function drawWorld(map: LibreMap, ground: Ground, host: HTMLElement): Promise<void> {
   if (!ground.hasWorld()) return;
   const { worldData } = await import('./world/world.ts');
   for (const [name, data] of worldData(ground)) {
     setData(map, name, await data);
-    // There is land now: the rest is sea.
-    if (map.getLayer('water') !== undefined && ground.sea())
-      map.setPaintProperty('water', 'background-color', coloursOf(host)['map-water']);
+    if (name === 'countries') drawSea(map, host);
   }
 }
 
@@ -235,9 +240,13 @@ function createReplay(map: LibreMap): (mark: ReplayMark | null) => void {
   };
 }
 
-function listen(map: LibreMap, options: MapOptions, isDrawing: () => boolean): void {
+function listen(
+  map: LibreMap,
+  options: MapOptions,
+  { isDrawing, placesIn }: { readonly isDrawing: () => boolean } & Pick<FleetMarks, 'placesIn'>,
+): void {
   const { onSelect, onSeveral } = options;
-  listenToPresses(map, { onSelect, onSeveral, isDrawing });
+  listenToPresses(map, { onSelect, onSeveral, isDrawing, placesIn });
   map.on('moveend', ({ originalEvent }) => {
     // Only what a person did; the map's own moves follow the address already.
     if (originalEvent === undefined) return;
@@ -312,7 +321,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
     });
   };
   map.on('style.load', begin);
-  listen(map, options, drawing.isOn);
+  listen(map, options, { isDrawing: drawing.isOn, placesIn: marks.placesIn });
   const fit = (isAnimated: boolean): void => {
     const bounds = boundsOf(placesOf(shown.vehicles));
     if (bounds !== null) map.fitBounds(bounds, { padding: 56, maxZoom: 13, animate: isAnimated });

@@ -1,24 +1,25 @@
 // Presses on the map, by pointer or with Enter at its middle: on a vehicle, on a cluster, which opens, or on several vehicles at
 // one place.
-import type { GeoJSONSource, Map as LibreMap, MapGeoJSONFeature, PointLike } from 'maplibre-gl';
+import type { Map as LibreMap, MapGeoJSONFeature, PointLike } from 'maplibre-gl';
 import type { Place } from '../state/here.ts';
+import { boundsOf } from './bounds.ts';
 
 interface PressHandlers {
   onSelect(deviceID: string): void;
   /** Their marks lie on each other there. */
   onSeveral(places: readonly Place[]): void;
+  /** Places of the vehicles of a cluster, by its number. */
+  placesIn(cluster: number): readonly Place[];
   /** Presses set points now, and open nothing. */
   isDrawing(): boolean;
 }
 
 /** Half the side of what a press at a point takes in, px: a mark has 12. */
 const reach = { pointer: 6, middle: 22 } as const;
-/** From this zoom on there are no clusters (see the style). */
-export const zoomOfSingles = 14;
 /** Greatest zoom of a press: a town's street fills the map. */
 const zoomMost = 17;
-/** Vehicles of a cluster that are read: their places decide if zooming can separate them. */
-const leavesMost = 500;
+/** Vehicles of a list of those at one place. */
+const severalMost = 500;
 /** Two marks are apart from so many px on, at the largest zoom. */
 const apartPx = 24;
 
@@ -33,30 +34,15 @@ function placeOf({ geometry }: MapGeoJSONFeature | GeoJSON.Feature): Place | nul
 const placesOf = (features: readonly (MapGeoJSONFeature | GeoJSON.Feature)[]): readonly Place[] =>
   features.map(placeOf).filter((place) => place !== null);
 
-/** Whether the largest zoom still shows them as one. */
-function isOnePlace(map: LibreMap, places: readonly Place[]): boolean {
+/** A cluster is a list where the largest zoom still shows its vehicles as one; else the map goes to them. */
+function openCluster(map: LibreMap, places: readonly Place[], { onSeveral }: PressHandlers): void {
+  const bounds = boundsOf(places);
+  if (bounds === null) return;
   const scale = 2 ** (map.getMaxZoom() - map.getZoom());
-  const points = places.map((place) => map.project([...place] as [number, number]));
-  const spread = (values: readonly number[]): number => Math.max(...values) - Math.min(...values);
-  const widest = Math.max(spread(points.map(({ x }) => x)), spread(points.map(({ y }) => y)));
-  return widest * scale < apartPx;
-}
-
-async function openCluster(
-  map: LibreMap,
-  feature: MapGeoJSONFeature,
-  { onSeveral }: PressHandlers,
-): Promise<void> {
-  const cluster: unknown = feature.properties['cluster_id'];
-  const source = map.getSource<GeoJSONSource>('vehicles');
-  const center = placeOf(feature);
-  if (typeof cluster !== 'number' || source === undefined || center === null) return;
-  const zoom = await source.getClusterExpansionZoom(cluster);
-  if (zoom >= zoomOfSingles) {
-    const leaves = placesOf(await source.getClusterLeaves(cluster, leavesMost, 0));
-    if (leaves.length > 1 && isOnePlace(map, leaves)) return onSeveral(leaves);
-  }
-  map.easeTo({ center: [...center] as [number, number], zoom: Math.min(zoom + 0.3, zoomMost) });
+  const [one, other] = [map.project(bounds[0]), map.project(bounds[1])];
+  const widest = Math.max(Math.abs(one.x - other.x), Math.abs(one.y - other.y));
+  if (widest * scale < apartPx) return onSeveral(places.slice(0, severalMost));
+  map.fitBounds(bounds, { padding: 80, maxZoom: Math.max(zoomMost, map.getZoom() + 1) });
 }
 
 function press(map: LibreMap, { x, y }: { x: number; y: number }, by: number, handlers: PressHandlers): void {
@@ -73,7 +59,7 @@ function press(map: LibreMap, { x, y }: { x: number; y: number }, by: number, ha
   if (byID.size > 1) return handlers.onSeveral(placesOf([...byID.values()]));
   if (only !== undefined) return handlers.onSelect(only);
   const [cluster] = map.queryRenderedFeatures(box, { layers: ['clusters'] });
-  if (cluster !== undefined) void openCluster(map, cluster, handlers).catch(() => undefined);
+  if (cluster !== undefined) openCluster(map, handlers.placesIn(Number(cluster.properties['at'])), handlers);
 }
 
 /** Listens to the pointer, and to Enter while the map has the focus: its middle is marked then. */

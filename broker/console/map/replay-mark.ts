@@ -1,7 +1,7 @@
 // The mark of a replay on the map.
 import type { Map as LibreMap, Marker } from 'maplibre-gl';
 import { noVehicle } from '../state/fleet.ts';
-import { formOf, type MarkLayer, markLayers, turnOf } from './mark-layers.ts';
+import { formOf, type MarkLayer, markLayers, turnOf } from './vehicles/mark-layers.ts';
 
 /** Where a replayed vehicle was. */
 export interface ReplayMark {

@@ -7,18 +7,13 @@ import type {
   StyleSpecification,
 } from 'maplibre-gl';
 import type { BaseMap } from './base-map.ts';
-import type { Colours } from './colour-names.ts';
-import { type GroundLook, groundLayers } from './ground-layers.ts';
+import { fonts, groundLayers } from './ground-layers.ts';
 import { nameImage, nameText } from './joined-names.ts';
-import { fonts as localFonts } from './labels.ts';
-import { noImage } from './mark-layers.ts';
+import type { Colours } from './vehicles/colour-names.ts';
+import { noImage } from './vehicles/mark-layers.ts';
 import { draftLayers, draftSource, zoneLayers, zoneSource } from './zones.ts';
 
 const empty = { type: 'FeatureCollection', features: [] } as const;
-const fonts = [...localFonts];
-const isCluster: FilterSpecification = ['has', 'point_count'];
-const isVehicle: FilterSpecification = ['!', ['has', 'point_count']];
-
 const worst: ExpressionSpecification = ['get', 'worst'];
 const byWorst = (act: string, look: string, none: string): ExpressionSpecification => [
   'case',
@@ -34,16 +29,10 @@ function clusterLayers(colours: Colours): LayerSpecification[] {
     {
       id: 'clusters',
       type: 'circle',
-      source: 'vehicles',
-      filter: isCluster,
+      source: 'clusters',
       paint: {
         'circle-color': colours.surface,
-        'circle-radius': [
-          'case',
-          ['>', ['get', 'alarms'], 0],
-          ['step', ['get', 'point_count'], 22, 50, 26, 500, 34],
-          ['step', ['get', 'point_count'], 16, 50, 20, 500, 26],
-        ],
+        'circle-radius': ['get', 'radius'],
         'circle-stroke-width': ['case', ['>=', worst, 1], 3, 2],
         'circle-stroke-color': byWorst(colours['act-fill'], colours.look, colours['mark-standing']),
       },
@@ -51,22 +40,15 @@ function clusterLayers(colours: Colours): LayerSpecification[] {
     {
       id: 'cluster-counts',
       type: 'symbol',
-      source: 'vehicles',
-      filter: isCluster,
+      source: 'clusters',
       layout: {
-        'text-field': [
-          'case',
-          ['>', ['get', 'alarms'], 0],
-          ['concat', '! ', ['to-string', ['get', 'alarms']], ' / ', ['to-string', ['get', 'point_count']]],
-          ['to-string', ['get', 'point_count']],
-        ],
+        'text-field': ['get', 'text'],
         'text-font': fonts,
         'text-size': 12,
         'text-allow-overlap': true,
-        // The circle is no symbol: this keeps names away from it.
+        // The circle is no symbol: a picture of its size, which shows nothing, keeps names away from it.
         'icon-image': noImage,
-        'icon-text-fit': 'both',
-        'icon-text-fit-padding': [11, 13, 11, 13],
+        'icon-size': ['*', 2, ['get', 'radius']],
         'icon-allow-overlap': true,
       },
       paint: { 'text-color': colours.text },
@@ -116,7 +98,6 @@ function nameLayer(colours: Colours, source: VehicleSource): LayerSpecification 
     id: ownID(source, 'names'),
     type: 'symbol',
     source,
-    filter: isVehicle,
     layout: {
       'text-field': nameText,
       'icon-image': nameImage,
@@ -139,14 +120,13 @@ function markLayersOf(source: VehicleSource): LayerSpecification[] {
       id: ownID(source, 'rings'),
       type: 'symbol',
       source,
-      filter: ['all', isVehicle, ['!=', ['get', 'ring'], '']] as FilterSpecification,
+      filter: ['!=', ['get', 'ring'], ''] as FilterSpecification,
       layout: { 'icon-image': ['get', 'ring'], ...always },
     },
     {
       id: ownID(source, 'marks'),
       type: 'symbol',
       source,
-      filter: isVehicle,
       layout: {
         'icon-image': ['get', 'mark'],
         'icon-rotate': ['get', 'turn'],
@@ -204,11 +184,8 @@ function selectedLayers(colours: Colours): LayerSpecification[] {
   ];
 }
 
-/** Vehicles nearer than this are one cluster, px; from zoom 14 on none is. */
-const clusterRadius = 40;
-
-/** @param base null: the world that ships. */
-export function styleOf(colours: Colours, base: BaseMap | null, look: GroundLook): StyleSpecification {
+/** @param base null: the world that ships. @param language of its labels. */
+export function styleOf(colours: Colours, base: BaseMap | null, language: string): StyleSpecification {
   return {
     version: 8,
     ...(base?.sprite === undefined ? {} : { sprite: base.sprite }),
@@ -224,23 +201,13 @@ export function styleOf(colours: Colours, base: BaseMap | null, look: GroundLook
       [zoneSource]: { type: 'geojson', data: empty as never, tolerance: 0.1 },
       [draftSource]: { type: 'geojson', data: empty as never, tolerance: 0.1 },
       track: { type: 'geojson', data: empty as never },
-      vehicles: {
-        type: 'geojson',
-        data: empty as never,
-        promoteId: 'id',
-        cluster: true,
-        clusterRadius,
-        clusterMaxZoom: 13,
-        clusterProperties: {
-          worst: ['max', ['get', 'worst']],
-          alarms: ['+', ['case', ['>=', ['get', 'worst'], 1], 1, 0]],
-        },
-      },
+      clusters: { type: 'geojson', data: empty as never },
+      vehicles: { type: 'geojson', data: empty as never, promoteId: 'id' },
       gliding: { type: 'geojson', data: empty as never, promoteId: 'id' },
       selected: { type: 'geojson', data: empty as never, promoteId: 'id' },
     },
     layers: [
-      ...groundLayers(colours, base, look),
+      ...groundLayers(colours, base, language),
       ...zoneLayers(colours, fonts),
       ...draftLayers(colours),
       ...trackLayers(colours),

@@ -1,7 +1,7 @@
 // The layers of the geozones: below the vehicles, so that a zone hides none.
 import type { FilterSpecification, LayerSpecification } from 'maplibre-gl';
-import type { Colours } from './colour-names.ts';
 import { nameImage, nameText } from './joined-names.ts';
+import type { Colours } from './vehicles/colour-names.ts';
 
 export const zoneSource = 'zones';
 /** The zone that is selected or being drawn. */

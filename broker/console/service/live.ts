@@ -167,24 +167,37 @@ async function readAlarms(picture: Picture, signal: AbortSignal): Promise<void> 
   for (const id of picture.open.keys()) if (!touched.has(id)) picture.open.delete(id);
   for (const alarm of found) if (!touched.has(alarm.alarmID)) picture.open.set(alarm.alarmID, alarm);
   picture.touched = null;
+  if (alarmsBefore.get() === null)
+    alarmsBefore.set(new Set([...picture.open.keys()].filter((id) => !picture.begun.has(id))));
+  alarms.set(new Map(picture.open));
+  alarmsReadMs.set(Date.now());
+}
+
+/** Marks all vehicles by the open alarms. */
+function markVehicles({ fleet, open }: Picture): void {
   const byDevice = new Map<string, Alarm[]>();
-  for (const alarm of picture.open.values())
+  for (const alarm of open.values())
     byDevice.set(alarm.deviceID, [...(byDevice.get(alarm.deviceID) ?? []), alarm]);
-  for (const [id, vehicle] of picture.fleet)
-    picture.fleet.set(id, { ...vehicle, ...alarmMarks(byDevice.get(id) ?? []) });
+  for (const [id, vehicle] of fleet) {
+    const own = byDevice.get(id) ?? [];
+    const isMarked = vehicle.alarm !== null || vehicle.isDoubtful;
+    if (isMarked || own.length > 0) fleet.set(id, { ...vehicle, ...alarmMarks(own) });
+  }
 }
 
 /** Reads everything anew; tried again until it succeeds or the session ends. */
 async function readAll(picture: Picture, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      await readDevices(picture, signal);
-      await Promise.all([readPresence(picture, signal), readAlarms(picture, signal)]);
+      const readVehicles = async (): Promise<void> => {
+        await readDevices(picture, signal);
+        await readPresence(picture, signal);
+      };
+      // Open alarms do not wait for a large fleet; a new try begins when both have ended.
+      const read = await Promise.allSettled([readVehicles(), readAlarms(picture, signal)]);
+      for (const one of read) if (one.status === 'rejected') throw one.reason;
+      markVehicles(picture);
       publish(picture);
-      if (alarmsBefore.get() === null)
-        alarmsBefore.set(new Set([...picture.open.keys()].filter((id) => !picture.begun.has(id))));
-      alarms.set(new Map(picture.open));
-      alarmsReadMs.set(Date.now());
       readFailure.set(null);
       return;
     } catch (thrown) {

@@ -117,41 +117,6 @@ export function severityOf({ alarm }: Vehicle): Severity {
   return alarm.hasOwner ? 'act-taken' : 'act';
 }
 
-const severities: readonly Severity[] = ['act', 'act-taken', 'look', 'none'];
-const states: readonly VehicleState[] = ['doubtful', 'offline', 'moving', 'unknown', 'standing'];
-const priorities: readonly Priority[] = ['critical', 'high', 'low'];
-
-const worstRankOf = (vehicle: Vehicle): number =>
-  severities.indexOf(severityOf(vehicle)) * 100 +
-  (vehicle.alarm === null ? 0 : priorities.indexOf(vehicle.alarm.priority) * 10) +
-  states.indexOf(stateOf(vehicle));
-
-/** Worst first: by alarm, then doubt and silence, then movement, then name. */
-export function worstFirst(vehicles: readonly Vehicle[]): readonly Vehicle[] {
-  return vehicles
-    .map((vehicle) => ({ vehicle, rank: worstRankOf(vehicle) }))
-    .toSorted(
-      (one, other) =>
-        one.rank - other.rank ||
-        (one.vehicle.name < other.vehicle.name ? -1 : one.vehicle.name > other.vehicle.name ? 1 : 0),
-    )
-    .map(({ vehicle }) => vehicle);
-}
-
-/** Sorts a fleet again after single vehicles changed: beginning with the order of the call before it is almost sorted, which costs a third. */
-export function createWorstFirst(): (fleet: ReadonlyMap<string, Vehicle>) => readonly Vehicle[] {
-  let ordered: readonly Vehicle[] = [];
-  return (fleet) => {
-    const known: Vehicle[] = [];
-    for (const { id } of ordered) {
-      const vehicle = fleet.get(id);
-      if (vehicle !== undefined) known.push(vehicle);
-    }
-    ordered = worstFirst(known.length === fleet.size ? known : [...fleet.values()]);
-    return ordered;
-  };
-}
-
 export const filters = ['all', 'alarm', ...vehicleStates] as const;
 export type Filter = (typeof filters)[number];
 

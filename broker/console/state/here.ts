@@ -1,7 +1,8 @@
 // A place where the marks of several vehicles lie on each other, as text in the address: `latitude,longitude,metres`. Every
 // report updates the vehicles there. Pure.
 import { distanceM } from '../../../src/core/geo/geo.ts';
-import { type Vehicle, worstFirst } from './fleet.ts';
+import type { Vehicle } from './fleet.ts';
+import { worstFirst } from './worst-first.ts';
 
 export type Place = readonly [longitude: number, latitude: number];
 

@@ -2,7 +2,7 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { pointRead, sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
-import { numberOf, textOf } from '../base/row.ts';
+import { numberOf, readNumber, textOf } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
 
 export interface FleetRevisions {
@@ -55,6 +55,10 @@ export interface FleetMember {
   readonly deviceNo: number;
   readonly deviceID: string;
 }
+
+/** How many devices an account has. */
+export const countDevices = async (db: Database, accountID: string): Promise<number> =>
+  (await readNumber(db)(sql`SELECT COUNT(*) AS devices FROM devices WHERE account_id = ${accountID}`)) ?? 0;
 
 /** Members of one read. */
 const membersPerPage = 2000;

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from 'react';
 import { mapWords } from '../../../../build/words/map.ts';
 import { hourS } from '../../../../src/core/durations.ts';
 import type { Track } from '../../map/map.ts';
-import { markForms, ringForms } from '../../map/mark-layers.ts';
+import { markForms, ringForms } from '../../map/vehicles/mark-layers.ts';
 import { call } from '../../service/call.ts';
 import { shownTheme } from '../../shell/theme.ts';
 import type { Vehicle } from '../../state/fleet.ts';
@@ -101,8 +101,8 @@ export function MapPane(props: MapPaneProps) {
   useEffect(() => map?.showZones(zones), [map, zones]);
   useEffect(() => map?.show(vehicles, selected), [map, vehicles, selected]);
   useEffect(() => {
-    const vehicle = vehicles.find(({ id }) => id === selected);
     if (selected === wentTo.current || map === null) return;
+    const vehicle = selected === null ? undefined : vehicles.find(({ id }) => id === selected);
     if (vehicle !== undefined) map.goTo(vehicle);
     if (vehicle !== undefined || selected === null) wentTo.current = selected;
   }, [map, selected, vehicles]);

@@ -6,6 +6,7 @@ import {
   useCallback,
   useEffect,
   useLayoutEffect,
+  useMemo,
   useRef,
   useState,
 } from 'react';
@@ -29,7 +30,7 @@ const isIn = (frame: HTMLElement): boolean =>
   (hasPointer.matches && frame.matches(':hover')) || frame.querySelector(byKeyboard) !== null;
 
 /**
- * @param items in the order of now. @param scope filter and order that the reader chose: another one begins anew.
+ * @param items in the order of now. @param keyOf the same function each time, where the list is long. @param scope filter and order that the reader chose: another one begins anew.
  * @returns the rows, those that are not shown yet, `insert` that shows them, and the attributes of the frame around list and bar.
  */
 export function useHeldRows<T>(items: readonly T[], keyOf: (item: T) => string, scope = '') {
@@ -39,7 +40,8 @@ export function useHeldRows<T>(items: readonly T[], keyOf: (item: T) => string, 
   const isTouched = useRef(false);
   // Nothing can be aimed at in an empty list.
   const isHeld = held !== null && held.scope === scope && held.rows.length > 0;
-  const list = heldList(isHeld ? held.rows : null, items, keyOf);
+  const rows = isHeld ? held.rows : null;
+  const list = useMemo(() => heldList(rows, items, keyOf), [rows, items, keyOf]);
   const shown = useRef(list.rows);
   // Only what is on the screen can be aimed at.
   useLayoutEffect(() => {
@@ -66,7 +68,7 @@ export function useHeldRows<T>(items: readonly T[], keyOf: (item: T) => string, 
   };
   return {
     ...list,
-    held: isHeld ? held.rows : null,
+    held: rows,
     insert: (): void => setHeld((before) => before && { scope, rows: heldList(null, items, keyOf).rows }),
     frame: {
       ref: useCallback((element: HTMLElement | null) => {

@@ -1,6 +1,7 @@
 // The devices of the account as the list shows them: what the service has of each, and the link as the stream has it.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
+import { byText } from '../../components/patterns/list-detail.tsx';
 import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { readFleetAgain, vehicles } from '../../service/live.ts';
@@ -13,23 +14,29 @@ export function useDevices() {
     queryKey: ['devices'],
     queryFn: ({ signal }) => call('getAllDevices', { query: { fields: deviceListFields }, signal }),
   });
-  const rows = useMemo(
+  // Sorted once: the live picture of a large fleet changes all the time, its names do not.
+  const devices = useMemo(
     () =>
       data?.devices
-        .map((device): DeviceRow => {
-          const vehicle = live.get(device.deviceID);
-          return {
-            id: device.deviceID,
-            name: device.deviceDisplayName || device.deviceID,
-            description: device.deviceDescription ?? '',
-            driver: device.deviceDriver ?? '',
-            unique: device.deviceUnique ?? '',
-            isOnline: vehicle?.isOnline ?? null,
-            heartbeatS: Math.max(vehicle?.heartbeatS ?? 0, device.deviceLastHeartbeat ?? 0),
-          };
-        })
-        .toSorted((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true })),
-    [data, live],
+        .map((device) => ({ ...device, name: device.deviceDisplayName || device.deviceID }))
+        .sort((one, other) => byText(one.name, other.name)),
+    [data],
+  );
+  const rows = useMemo(
+    () =>
+      devices?.map((device): DeviceRow => {
+        const vehicle = live.get(device.deviceID);
+        return {
+          id: device.deviceID,
+          name: device.name,
+          description: device.deviceDescription ?? '',
+          driver: device.deviceDriver ?? '',
+          unique: device.deviceUnique ?? '',
+          isOnline: vehicle?.isOnline ?? null,
+          heartbeatS: Math.max(vehicle?.heartbeatS ?? 0, device.deviceLastHeartbeat ?? 0),
+        };
+      }),
+    [devices, live],
   );
   return { rows, readMs: dataUpdatedAt, error };
 }

@@ -201,6 +201,8 @@ function Here({ among }: { readonly among: readonly Vehicle[] }) {
   );
 }
 
+const idOf = ({ id }: Vehicle): string => id;
+
 /** The worst vehicle of the list that became critical since its order was held. */
 function urgentOf(vehicles: readonly Vehicle[], held: readonly HeldRow<Vehicle>[] | null) {
   if (held === null) return undefined;
@@ -219,7 +221,10 @@ function useShown(filter: Filter, find: string) {
   // Until its vehicles are known, a group shows none.
   const ofGroup = useMemo(() => (ids === null ? all : all.filter(({ id }) => ids?.has(id))), [all, ids]);
   const shown = useMemo(
-    () => ofGroup.filter((one) => matchesFilter(one, filter) && matchesText(one, find)),
+    () =>
+      filter === 'all' && find === ''
+        ? ofGroup
+        : ofGroup.filter((one) => matchesFilter(one, filter) && matchesText(one, find)),
     [ofGroup, filter, find],
   );
   return { all, ofGroup, shown, ids, error };
@@ -256,9 +261,9 @@ export function LiveScreen() {
   const picture = usePicture('vehicles');
   const { readMs } = picture;
   const { all, ofGroup, shown, ids, error } = useShown(filter, find);
-  const held = useHeldRows(shown, ({ id }) => id, `${filter} ${group ?? ''} ${find}`);
+  const held = useHeldRows(shown, idOf, `${filter} ${group ?? ''} ${find}`);
   const selected = vehicle === null ? undefined : fleet.get(vehicle);
-  const urgent = urgentOf(shown, held.held);
+  const urgent = useMemo(() => urgentOf(shown, held.held), [shown, held.held]);
   useTitle(live.title);
   const openHere = useOpenHere();
   const select = (id: string): void => void navigate({ search: (before) => ({ ...before, vehicle: id }) });

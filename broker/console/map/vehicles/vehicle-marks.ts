@@ -1,12 +1,11 @@
 // Vehicle marks as map features, and their changes since the last drawing: MapLibre copies only these to its worker. Pure.
 import type { Feature, Point } from 'geojson';
 import type { GeoJSONSourceDiff } from 'maplibre-gl';
-import { severityOf, type Vehicle } from '../state/fleet.ts';
-import type { Place } from '../state/here.ts';
-import { isJoined } from '../state/joined-script.ts';
+import { severityOf, type Vehicle } from '../../state/fleet.ts';
+import type { Place } from '../../state/here.ts';
+import { isJoined } from '../../state/joined-script.ts';
+import { worstOf } from './clusters.ts';
 import { formOf, turnOf } from './mark-layers.ts';
-
-const severityRank = { act: 2, 'act-taken': 2, look: 1, none: 0 } as const;
 
 export interface VehicleMark {
   /** The same object as before: it has not changed. */
@@ -28,7 +27,7 @@ function featureOf({ vehicle, place, others }: VehicleMark): Feature<Point> {
       mark: `mark-${formOf(vehicle)}`,
       turn: turnOf(vehicle),
       ring: severity === 'none' ? '' : `ring-${severity}`,
-      worst: severityRank[severity],
+      worst: worstOf(vehicle),
     },
     geometry: { type: 'Point', coordinates: [...place] },
   };

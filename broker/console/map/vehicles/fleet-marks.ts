@@ -1,28 +1,54 @@
-// Draws the vehicles of the live map: all in one clustered source, the selected one above them in a second. When zoomed in,
-// gliding vehicles are in a third, which is small enough to change ten times a second.
+// Draws the vehicles of the live map: those in sight and around it, from far in clusters; the selected one above them in a source of its own.
+// When zoomed in, gliding vehicles are in another, which is small enough to change ten times a second. No source grows with the fleet.
+import type { Feature, Point } from 'geojson';
 import type { GeoJSONSource, Map as LibreMap } from 'maplibre-gl';
-import type { Vehicle } from '../state/fleet.ts';
-import { type Glide, glideOf, placeAt } from '../state/glide.ts';
-import { type Place, placeCounts } from '../state/here.ts';
-import { zoomOfSingles } from './presses.ts';
+import type { Vehicle } from '../../state/fleet.ts';
+import { type Glide, glideOf, placeAt } from '../../state/glide.ts';
+import { type Place, placeCounts } from '../../state/here.ts';
+import {
+  type Box,
+  boxOf,
+  type Cluster,
+  groupsInSight,
+  type Placed,
+  placedOf,
+  zoomOfSingles,
+} from './clusters.ts';
 import { createShownMarks, type ShownMarks, type VehicleMark } from './vehicle-marks.ts';
 
 export interface FleetMarks {
   show(vehicles: readonly Vehicle[], selected: string | null): void;
   /** A style has been loaded: its sources are empty. */
   begin(): void;
+  /** Places of the vehicles of a cluster, by its number in `clusters`. */
+  placesIn(cluster: number): readonly Place[];
   end(): void;
 }
 
 type Source = 'vehicles' | 'gliding' | 'selected';
 
-/** Least time between two updates of all vehicles: MapLibre's worker clusters them each time. */
+/** Least time between two updates of all vehicles in sight. */
 const showMs = 1000;
 const glideMs = 100;
 /** Marks that glide at one time. */
 const glidesMost = 300;
+/** So much of its width and height is drawn on each side of what is seen. */
+const aside = 0.5;
 
 const isCalm = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+function seenBox(map: LibreMap): Box {
+  const bounds = map.getBounds();
+  return boxOf(bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth());
+}
+
+function widened({ left, right, top, bottom }: Box): Box {
+  const [x, y] = [(right - left) * aside, (bottom - top) * aside];
+  return { left: left - x, right: right + x, top: Math.max(0, top - y), bottom: Math.min(1, bottom + y) };
+}
+
+const covers = (box: Box, { left, right, top, bottom }: Box): boolean =>
+  box.left <= left && box.right >= right && box.top <= Math.max(0, top) && box.bottom >= Math.min(1, bottom);
 
 /** Visibility of a place; null: the map is too far out for gliding, or motion is off. */
 function sightOf(map: LibreMap): ((place: Place) => boolean) | null {
@@ -58,11 +84,51 @@ function nextGlides(map: LibreMap, { vehicles, atMs, glides, lastOf }: GlideInpu
   return next;
 }
 
+const clusterFeature = (
+  { place, members: { length }, alarms, worst, radius }: Cluster,
+  at: number,
+): Feature<Point> => ({
+  type: 'Feature',
+  properties: { at, worst, radius, text: alarms > 0 ? `! ${alarms} / ${length}` : String(length) },
+  geometry: { type: 'Point', coordinates: [...place] },
+});
+
+/** The clusters that are drawn; they are given to the map when one of them differs. */
+function createShownClusters(map: LibreMap) {
+  let clusters: readonly Cluster[] = [];
+  let drawn = '';
+  return {
+    show(next: readonly Cluster[]): void {
+      clusters = next;
+      const features = next.map(clusterFeature);
+      const text = JSON.stringify(features);
+      if (text === drawn) return;
+      drawn = text;
+      void map
+        .getSource<GeoJSONSource>('clusters')
+        ?.setData({ type: 'FeatureCollection', features })
+        .catch(() => undefined);
+    },
+    clear(): void {
+      drawn = '';
+    },
+    placesIn: (at: number): readonly Place[] =>
+      (clusters[at]?.members ?? []).flatMap(({ place }) => (place === null ? [] : [place])),
+  };
+}
+
+interface Fleet {
+  readonly placed: Placed;
+  readonly selected: string | null;
+}
+
 export function createFleetMarks(map: LibreMap): FleetMarks {
-  let vehicles: readonly Vehicle[] = [];
-  let selected: string | null = null;
+  let fleet: Fleet = { placed: placedOf([]), selected: null };
   let isDirty = false;
+  /** What is drawn, at which whole zoom. */
+  let [box, zoom]: [Box, number] = [boxOf(0, 0, 0, 0), 0];
   let glides = new Map<string, Glide>();
+  const clusters = createShownClusters(map);
   const drawn: Readonly<Record<Source, ShownMarks>> = {
     vehicles: createShownMarks(),
     gliding: createShownMarks(),
@@ -86,15 +152,21 @@ export function createFleetMarks(map: LibreMap): FleetMarks {
     if (!hasSources()) return;
     isDirty = false;
     const atMs = performance.now();
+    const { placed, selected } = fleet;
+    [box, zoom] = [widened(seenBox(map)), Math.floor(map.getZoom())];
+    const groups = groupsInSight(placed, { box, zoom, selected });
+    const chosen = selected === null ? undefined : placed.vehicles.find(({ id }) => id === selected);
+    const vehicles = chosen === undefined ? groups.singles : [...groups.singles, chosen];
     glides = nextGlides(map, { vehicles, atMs, glides, lastOf });
     const countAt = placeCounts(vehicles);
     for (const vehicle of vehicles) {
       const { id, place } = vehicle;
       if (place === null) continue;
       const glide = glides.get(id);
-      const name = id === selected ? 'selected' : glide === undefined ? 'vehicles' : 'gliding';
+      const name = vehicle === chosen ? 'selected' : glide === undefined ? 'vehicles' : 'gliding';
       drawn[name].put(vehicle, glide === undefined ? place : placeAt(glide, atMs), countAt(place) - 1);
     }
+    clusters.show(groups.clusters);
     for (const name of ['vehicles', 'gliding', 'selected'] as const) draw(name);
   };
   const drawGlides = (): void => {
@@ -114,20 +186,25 @@ export function createFleetMarks(map: LibreMap): FleetMarks {
     }, showMs),
     setInterval(drawGlides, glideMs),
   ];
-  // Farther away they belong to clusters.
-  map.on('zoomend', () => {
-    if (drawn.gliding.marks().length > 0 && map.getZoom() < zoomOfSingles) drawAll();
+  map.on('move', () => {
+    if (Math.floor(map.getZoom()) !== zoom || !covers(box, seenBox(map))) drawAll();
   });
   return {
-    show(nextVehicles, nextSelected) {
-      const isUrgent = nextSelected !== selected || vehicles.length === 0;
-      [vehicles, selected, isDirty] = [nextVehicles, nextSelected, true];
+    show(vehicles, selected) {
+      const isUrgent = selected !== fleet.selected || fleet.placed.vehicles.length === 0;
+      if (vehicles !== fleet.placed.vehicles || isUrgent) isDirty = true;
+      fleet = {
+        placed: vehicles === fleet.placed.vehicles ? fleet.placed : placedOf(vehicles),
+        selected,
+      };
       if (isUrgent) drawAll();
     },
     begin() {
       for (const marks of Object.values(drawn)) marks.clear();
+      clusters.clear();
       drawAll();
     },
+    placesIn: clusters.placesIn,
     end() {
       for (const timer of timers) clearInterval(timer);
     },

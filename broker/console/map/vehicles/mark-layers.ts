@@ -1,5 +1,5 @@
 // The marks of vehicles as layers of paths, the one table of what list, map, replay and legend draw. Units: CSS pixels about the place, north up. Pure.
-import { type Severity, stateOf, type Vehicle } from '../state/fleet.ts';
+import { type Severity, stateOf, type Vehicle } from '../../state/fleet.ts';
 import type { Colours } from './colour-names.ts';
 
 /** A stroke lies below the fill of its layer, so that half of its width shows. */
