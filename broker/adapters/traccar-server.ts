@@ -1,4 +1,4 @@
-// Reads stored positions from the API of a Traccar server (`GET /api/positions`, read in its source of August 2026).
+// Reads devices and stored positions from the API of a Traccar server (`/api/devices`, `/api/positions`, by its source of August 2026).
 import type { TraccarConfig } from '../config/traccar-config.ts';
 import type { TraccarServer } from '../ports/traccar-server.ts';
 import { readSecretLine } from './keys/secret-file.ts';
@@ -7,6 +7,11 @@ import { readSecretLine } from './keys/secret-file.ts';
 const timeoutMs = 30_000;
 /** An hour of a tracker that reports every second is 2 MB. */
 const answerBytesMost = 32 * 1024 * 1024;
+
+interface ServerDevice {
+  readonly id?: number;
+  readonly uniqueId?: string;
+}
 
 /** @throws Error for a longer answer. */
 async function boundedText(body: AsyncIterable<Uint8Array>): Promise<string> {
@@ -24,26 +29,32 @@ async function boundedText(body: AsyncIterable<Uint8Array>): Promise<string> {
 export function openTraccarServer({ url, tokenFile, account, everyS }: TraccarConfig): TraccarServer | null {
   if (url === '') return null;
   const token = readSecretLine('traccar.tokenFile', tokenFile);
+  const list = async (path: string, query: Readonly<Record<string, string>>): Promise<readonly unknown[]> => {
+    const answer = await fetch(`${url.replace(/\/+$/, '')}/api/${path}?${new URLSearchParams(query)}`, {
+      headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (!answer.ok || answer.body === null) {
+      await answer.body?.cancel();
+      throw new Error(`the answer has the status ${answer.status}`);
+    }
+    const found: unknown = JSON.parse(await boundedText(answer.body));
+    if (Array.isArray(found)) return found;
+    throw new Error('the answer is no list');
+  };
   return {
     accountID: account,
     everyS,
-    async positions(serverDeviceID, fromMs, toMs) {
-      const asked = new URL(`${url.replace(/\/+$/, '')}/api/positions`);
-      asked.searchParams.set('deviceId', String(serverDeviceID));
-      asked.searchParams.set('from', new Date(fromMs).toISOString());
-      asked.searchParams.set('to', new Date(toMs).toISOString());
-      const answer = await fetch(asked, {
-        headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-        redirect: 'error',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      if (!answer.ok || answer.body === null) {
-        await answer.body?.cancel();
-        throw new Error(`the answer has the status ${answer.status}`);
-      }
-      const list: unknown = JSON.parse(await boundedText(answer.body));
-      if (Array.isArray(list)) return list;
-      throw new Error('the answer is no list');
+    async find(uniqueID) {
+      const devices = (await list('devices', { uniqueId: uniqueID })) as readonly (ServerDevice | null)[];
+      return devices.find((one) => one?.uniqueId === uniqueID)?.id ?? null;
     },
+    positions: (serverDeviceID, fromMs, toMs) =>
+      list('positions', {
+        deviceId: String(serverDeviceID),
+        from: new Date(fromMs).toISOString(),
+        to: new Date(toMs).toISOString(),
+      }),
   };
 }

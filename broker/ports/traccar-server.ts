@@ -4,6 +4,8 @@ export interface TraccarServer {
   readonly accountID: string;
   /** Time between two looks for what it did not forward, in seconds. */
   readonly everyS: number;
+  /** The number that a tracker has there now; null: its user sees none of that identifier. @throws Error as below. */
+  find(uniqueID: string): Promise<number | null>;
   /**
    * Its stored positions of one of its devices by their time of fix, both ends included, earliest first. The server may cut
    * the list at its end.

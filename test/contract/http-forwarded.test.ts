@@ -60,6 +60,7 @@ let asked: readonly (readonly number[])[] = [];
 const traccar: TraccarServer = {
   accountID: 'acme',
   everyS: 86_400,
+  find: async (uniqueID) => (uniqueID === 'lost' ? 77 : null),
   async positions(deviceID, fromMs, toMs) {
     asked = [...asked, [deviceID, fromMs, toMs]];
     const at = (one: Json): number => Date.parse(String(one['fixTime']));
@@ -320,7 +321,8 @@ it('fetches what the server could not forward, once, as no sign of life', async 
   const nowMs = Math.floor(Date.now() / 1000) * 1000;
   const device = deviceOf('lost', 77);
   const own = (ms: number): Json => positionAt(ms, { deviceId: 77, latitude: 40 + (nowMs - ms) / 1e8 });
-  await forward({ position: own(nowMs - 7_200_000), device });
+  // The number of the device counts as the server says it now.
+  await forward({ position: own(nowMs - 7_200_000), device: { ...device, id: 5 } });
   const before = await view('lost');
   // It stored these, and one more that arrived.
   stored = [7_200_000, 3_600_000, 1_800_000, 60_000].map((ago) => ({ ...own(nowMs - ago), id: ago }));

@@ -15,7 +15,7 @@ import type { BareEvent } from './core/traccar-record.ts';
 import { findTracker, insertTracker, setServerDevice, type TrackerRow } from './tracker-statements.ts';
 
 /** A tracker as its server, or an administrator, names it. */
-export interface NamedTracker {
+interface NamedTracker {
   readonly uniqueID: string;
   readonly name: string;
   readonly serverDeviceID: number | null;
@@ -30,7 +30,7 @@ const isLine = new RegExp(linePatternSource, 'u');
 const deviceIDOf = (uniqueID: string): string => uniqueID.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 64);
 
 /** @throws AppError `conflict` when the device id is another's or the account is full; `forbidden` for a user of some groups. */
-export async function addTracker(
+async function addTracker(
   services: ApiServices,
   actor: Actor,
   { uniqueID, name, serverDeviceID }: NamedTracker,
@@ -98,7 +98,7 @@ interface Submission {
 }
 
 /** What became of a record: new events, or none of them was new. */
-export interface Taken {
+interface Taken {
   readonly stored: number;
   readonly repeated: number;
 }

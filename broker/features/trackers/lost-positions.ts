@@ -28,12 +28,21 @@ const limits = {
   /** Positions in one commit. */
   atOnce: 200,
   trackersRead: 100,
+  /** So many failures one after the other are of the server, fewer of a tracker. */
+  failuresMost: 3,
   /** Longest pause after failures. */
   pauseMostMs: 3_600_000,
 } as const;
 
 /** Most calls of one phone: it keeps what it cannot send, and sends all of it later. */
 const phoneRate = { burst: 300, perS: 5 } as const;
+
+interface From {
+  readonly server: TraccarServer;
+  readonly tracker: TrackerRow;
+  /** Its number at the server now: after the records there were made anew another tracker may have the one before. */
+  readonly serverDeviceID: number;
+}
 
 interface Window {
   readonly fromMs: number;
@@ -58,12 +67,12 @@ async function takeIn(kernel: Kernel, tracker: TrackerRow, positions: readonly u
 /** Takes in everything of one window, also when the server cuts its lists. */
 async function takeWindow(
   kernel: Kernel,
-  { server, tracker }: { readonly server: TraccarServer; readonly tracker: TrackerRow },
+  { server, tracker, serverDeviceID }: From,
   { fromMs, toMs }: Window,
 ): Promise<number> {
   let stored = 0;
   for (let startMs = fromMs; ; ) {
-    const positions = await server.positions(tracker.serverDeviceID ?? 0, startMs, toMs);
+    const positions = await server.positions(serverDeviceID, startMs, toMs);
     stored += await takeIn(kernel, tracker, positions);
     const lastMs = secondOf(membersOf(positions.at(-1))['fixTime']) ?? 0;
     // A second that holds a whole list cannot be passed by its own time.
@@ -74,12 +83,14 @@ async function takeWindow(
 
 async function fetchTracker(
   kernel: Kernel,
-  of: { readonly server: TraccarServer; readonly tracker: TrackerRow },
-  backMs: number,
+  { server, tracker, backMs }: Omit<From, 'serverDeviceID'> & { readonly backMs: number },
 ): Promise<void> {
   const { clock, db, log } = kernel;
-  const { deviceNo, accountID, deviceID, fetchedMs } = of.tracker;
+  const { deviceNo, accountID, deviceID, uniqueID, fetchedMs } = tracker;
   const nowMs = Math.round(clock.utcMs());
+  const serverDeviceID = await server.find(uniqueID);
+  if (serverDeviceID === null) return log.warn('tracker_not_at_server', { accountID, deviceID });
+  const of = { server, tracker, serverDeviceID };
   let stored = 0;
   for (let fromMs = Math.max(fetchedMs - backMs, nowMs - limits.oldestMs); fromMs < nowMs; ) {
     // Trackers with a clock that runs ahead are included in the last window.
@@ -92,7 +103,7 @@ async function fetchTracker(
   if (stored > 0) log.warn('lost_positions_fetched', { accountID, deviceID, count: stored });
 }
 
-export interface LostPositions extends FeatureService {
+interface LostPositions extends FeatureService {
   /** Looks for lost positions now, for tests. */
   runNow(): Promise<void>;
   /** True: this call of a phone is within its rate. */
@@ -104,24 +115,40 @@ function createLostPositions(kernel: Kernel): LostPositions {
   const rates = createRates(phoneRate);
   let failures = 0;
   let backMs: number = limits.deepMs;
+  let inRow = 0;
+  let hasMissed = false;
+  const tryToFetch = async (from: TraccarServer, tracker: TrackerRow): Promise<void> => {
+    try {
+      await fetchTracker(kernel, { server: from, tracker, backMs });
+      inRow = 0;
+    } catch (thrown) {
+      inRow += 1;
+      hasMissed = true;
+      if (inRow >= limits.failuresMost) throw thrown;
+      const { accountID, deviceID } = tracker;
+      log.warn('lost_positions_not_fetched', { accountID, deviceID, reason: messageOf(thrown) });
+    }
+  };
   const fetchAll = async (from: TraccarServer): Promise<void> => {
     let afterNo = 0;
     for (;;) {
       const page = { deviceNo: afterNo, limit: limits.trackersRead };
       const trackers = await serverTrackers(db, from.accountID, page);
-      for (const tracker of trackers) await fetchTracker(kernel, { server: from, tracker }, backMs);
+      for (const tracker of trackers) await tryToFetch(from, tracker);
       const last = trackers.at(-1);
       if (last === undefined) return;
       afterNo = last.deviceNo;
     }
   };
   const run = async (): Promise<number> => {
-    if (server === null || !leases.holds('upkeep')) return limits.pauseMostMs;
+    if (server === null) return limits.pauseMostMs;
     const everyMs = server.everyS * 1000;
+    if (!leases.holds('upkeep')) return everyMs;
     try {
+      hasMissed = false;
       await fetchAll(server);
       failures = 0;
-      backMs = limits.overlapMs;
+      backMs = hasMissed ? limits.deepMs : limits.overlapMs;
       return everyMs;
     } catch (thrown) {
       failures += 1;

@@ -28,7 +28,7 @@ export const taken = Type.Object({
   stored: Type.Integer({ description: 'Events that are new' }),
   repeated: Type.Integer({ description: 'Events that were stored before' }),
 });
-export const nothingTaken: Static<typeof taken> = { ...ok, stored: 0, repeated: 0 };
+const nothingTaken: Static<typeof taken> = { ...ok, stored: 0, repeated: 0 };
 
 const forward = operation({
   id: 'forwardTraccar',

@@ -6,7 +6,7 @@ import { kmhPerKnot } from './attributes.ts';
 import { type BareEvent, membersOf, scaled } from './traccar-record.ts';
 
 /** Query parameters that are read; texts all of them. */
-export interface PhoneQuery {
+interface PhoneQuery {
   readonly lat?: string;
   readonly lon?: string;
   /** Epoch seconds or ms, or a date. */

@@ -14,7 +14,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** A bare event in the JSON form of the wire. */
 export type BareEvent = Members & { readonly statusCode: number };
 
-export interface ForwardedRecord {
+interface ForwardedRecord {
   /**
    * What makes it another record than any other of its tracker. Traccar forwards a position before it stores it, so its id is 0 and
    * a repeat may bear the real one; MySQL keeps whole seconds and 6 digits of speed, altitude and course. None of these counts.
