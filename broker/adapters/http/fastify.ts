@@ -14,9 +14,10 @@ import {
 import { AppError, errorKinds, messageOf } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
 import { createAdmission } from '../../api/base/admission.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { authenticate, type Caller } from '../../api/base/caller.ts';
 import { createPathTable } from '../../api/base/negotiation.ts';
-import { type ApiServices, type Operation } from '../../api/base/operation.ts';
+import { type Operation } from '../../api/base/operation.ts';
 import { publicError, viewError } from '../../api/base/problem.ts';
 import { createSuggest } from '../../api/base/suggestion.ts';
 import { createOpenapi } from '../../api/openapi.ts';

@@ -21,10 +21,11 @@ import {
   requestApprovalOff,
 } from '../../store/accounts/second-person.ts';
 import { isWithoutCuts } from '../../store/geozones/geozones.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry, changesOf } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { lineText, needTimeZone, passwordAgain, timeZone } from '../base/input-members.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
+import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { baseMap } from '../service/maps.ts';
 import { provePasswordAgain } from './password-proof.ts';

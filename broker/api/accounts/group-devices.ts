@@ -10,9 +10,10 @@ import {
   joinGroup,
   leaveGroup,
 } from '../../store/accounts/groups.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { bulkMembers, bulkText, countItems, eachDevice, itemMembers } from '../base/bulk.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
+import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
 

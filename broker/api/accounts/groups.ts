@@ -14,10 +14,11 @@ import {
   putGroup,
   unknownDevices,
 } from '../../store/accounts/groups.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { lineText, needKnown } from '../base/input-members.ts';
-import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { operation, type Pages } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { everyDevice } from './user-view.ts';
 

@@ -13,9 +13,10 @@ import {
 } from '../../store/accounts/provider-logins.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
 import { findProfile } from '../../store/accounts/users.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import type { Caller } from '../base/caller.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
+import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import {
   admitted,

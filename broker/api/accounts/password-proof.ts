@@ -9,8 +9,8 @@ import { insertAudit } from '../../store/accounts/audit.ts';
 import { loginSources } from '../../store/accounts/audit-log.ts';
 import { useLoginProof } from '../../store/accounts/provider-logins.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Actor } from '../base/audit-entry.ts';
-import type { ApiServices } from '../base/operation.ts';
 
 export interface Credentials extends LoginAttempt {
   readonly password: string;

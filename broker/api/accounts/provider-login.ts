@@ -15,7 +15,8 @@ import {
   providerLoginS,
 } from '../../store/accounts/provider-logins.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
+import type { ApiServices } from '../base/api-services.ts';
+import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { openSession, sessionMembers } from './opened-session.ts';
 import { userOfClaims } from './provider-user.ts';

@@ -19,10 +19,11 @@ import {
 } from '../../store/accounts/sessions.ts';
 import { listRegistrations, type RegistrationRow } from '../../store/notifications/push.ts';
 import type { NamedDevices } from '../../store/schema/accounts.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { invalidAt } from '../base/input-members.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
+import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
 import { needUser } from './user-lookup.ts';

@@ -17,6 +17,7 @@ import {
   type UserRecord,
   usersMost,
 } from '../../store/accounts/users.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, type AuditedAction, auditEntry, changesOf } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import {
@@ -27,7 +28,7 @@ import {
   newPassword,
   timeZone,
 } from '../base/input-members.ts';
-import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { operation, type Pages } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { changePassword } from './own-password.ts';
 import { needNothingOfProvider } from './provider-user.ts';

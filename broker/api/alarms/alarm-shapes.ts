@@ -12,9 +12,9 @@ import {
 import { alarmPriorities } from '../../core/notifications/alarm-kinds.ts';
 import { findAlarm } from '../../store/alarms/alarms.ts';
 import { alarmDelivery } from '../answers/delivery-view.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Caller } from '../base/caller.ts';
 import { lineText } from '../base/input-members.ts';
-import type { ApiServices } from '../base/operation.ts';
 import { count, envelope, epoch, numberOrDigits, ok, text } from '../base/shapes.ts';
 
 const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });

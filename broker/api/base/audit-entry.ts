@@ -2,8 +2,8 @@
 import { canonicalJson } from '../../../src/core/canonical-json.ts';
 import type { Statement } from '../../../src/ports.ts';
 import { insertAudit } from '../../store/accounts/audit.ts';
+import type { ApiServices } from './api-services.ts';
 import { type Caller } from './caller.ts';
-import type { ApiServices } from './operation.ts';
 
 export interface AuditedAction {
   /** `<resource>.<verb>`. */

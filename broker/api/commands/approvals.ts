@@ -15,9 +15,10 @@ import {
 import { findCapFacts } from '../../store/commands/command-caps.ts';
 import { type CommandRow, supersedeAndInsert } from '../../store/commands/commands.ts';
 import { provePasswordAgain } from '../accounts/password-proof.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { lineText, passwordAgain } from '../base/input-members.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
+import { operation } from '../base/operation.ts';
 import { pageMembers, pageOf, pageQuery, pageSize, pageText, parsePageCursor } from '../base/paging.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import {

@@ -9,9 +9,10 @@ import {
   mayReset,
   resetBreaker,
 } from '../../store/commands/command-caps.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
+import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 
 const limits = Type.Object({

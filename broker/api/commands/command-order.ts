@@ -21,8 +21,8 @@ import { findCapFacts, isEligibleNow } from '../../store/commands/command-caps.t
 import { isOvertakenNow } from '../../store/commands/safe-orders.ts';
 import { endVoidOrders, insertSignedOrder } from '../../store/commands/signed-orders.ts';
 import { provePasswordAgain } from '../accounts/password-proof.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
-import type { ApiServices } from '../base/operation.ts';
 import { needDevice } from '../base/visible-device.ts';
 import { type CommandView, viewCommand, viewWaiting } from './command-view.ts';
 import { neededFor, signedLifeS, signOptionsFor } from './signed-order.ts';

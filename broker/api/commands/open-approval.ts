@@ -3,8 +3,8 @@ import { AppError } from '../../../src/core/errors.ts';
 import { refusalOf } from '../../core/commands/command-caps.ts';
 import { type ApprovalRow, type Decider, findApproval } from '../../store/commands/approvals.ts';
 import { findCapFacts, isEligibleNow } from '../../store/commands/command-caps.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Caller } from '../base/caller.ts';
-import type { ApiServices } from '../base/operation.ts';
 
 /** @throws AppError `not_found`, also when the device is outside of the caller's scope. */
 export async function needApproval(

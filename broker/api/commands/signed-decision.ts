@@ -25,8 +25,8 @@ import {
   recordAgreement,
 } from '../../store/commands/signed-orders.ts';
 import type { Signature } from '../../store/schema/commands.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
-import type { ApiServices } from '../base/operation.ts';
 import { deciderOf, needApproval, needOpen, refuseApproval } from './open-approval.ts';
 
 /** Retries when another person signs at the same moment. */

@@ -9,8 +9,8 @@ import { roleCovers } from '../../core/accounts/session.ts';
 import { type ApprovalRow, personalOrderOf, viewApproval } from '../../store/commands/approvals.ts';
 import { findOwnerDocument } from '../../store/commands/owner-documents.ts';
 import type { DeviceRow } from '../../store/devices/devices.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Caller } from '../base/caller.ts';
-import type { ApiServices } from '../base/operation.ts';
 import type { SignedMembers } from './command-view.ts';
 
 /** Life of an order without `ttl`, in seconds: persons need time to sign. */

@@ -11,8 +11,9 @@ import {
 } from '../../store/devices/diagnostics.ts';
 import { exampleDevice } from '../answers/examples.ts';
 import { viewDevice } from '../answers/views.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Caller } from '../base/caller.ts';
-import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { operation, type Pages } from '../base/operation.ts';
 import { type DeviceView, device, envelope, epoch, ok } from '../base/shapes.ts';
 import { unknownDevice } from '../base/visible-device.ts';
 import { readDevice } from './device-details.ts';

@@ -20,9 +20,10 @@ import {
   saveAccountSettings,
   saveDeviceSettings,
 } from '../../store/devices/vehicle-settings.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry, changesOf } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
+import { operation } from '../base/operation.ts';
 import { envelope, epoch, ok } from '../base/shapes.ts';
 import { requireConfigFits } from '../base/vehicle-config-size.ts';
 import { needDevice } from '../base/visible-device.ts';

@@ -4,9 +4,9 @@ import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { namedDates, withTimes } from '../../core/reports/due-times.ts';
 import { findProfile } from '../../store/accounts/users.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Caller } from '../base/caller.ts';
 import { needTimeZone, timeZone } from '../base/input-members.ts';
-import type { ApiServices } from '../base/operation.ts';
 
 const instant = (wildcard: string, edge: string) =>
   Type.String({

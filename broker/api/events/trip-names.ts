@@ -2,7 +2,8 @@
 import { Type } from 'typebox';
 import { driversMost, driversOf, type TripDriver } from '../../core/events/trip-drivers.ts';
 import type { Trip, TripOrStop } from '../../core/events/trip-way.ts';
-import type { ApiServices, Pages } from '../base/operation.ts';
+import type { ApiServices } from '../base/api-services.ts';
+import type { Pages } from '../base/operation.ts';
 import { calendarQuery } from './calendar-range.ts';
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });

@@ -16,8 +16,9 @@ import {
   type ZoneName,
 } from '../../store/geozones/geozones.ts';
 import { features, sensorTexts } from '../answers/views.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Caller } from '../base/caller.ts';
-import type { ApiServices, PagedRecord, Pages } from '../base/operation.ts';
+import type { PagedRecord, Pages } from '../base/operation.ts';
 import { ok } from '../base/shapes.ts';
 import { pointText } from './coordinates.ts';
 import type { GeozoneView } from './geozone-shapes.ts';

@@ -23,9 +23,10 @@ import {
   restrictingSwitches,
   updateGeozone,
 } from '../../store/geozones/geozones.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry, changesOf } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
-import { type ApiServices, operation } from '../base/operation.ts';
+import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { requireZoneFits } from '../base/vehicle-config-size.ts';
 import { geozoneAfter, newGeozone } from './geozone-input.ts';

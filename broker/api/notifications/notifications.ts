@@ -14,9 +14,10 @@ import {
   viewAll,
   viewOne,
 } from '../../store/notifications/notifications.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
-import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { operation, type Pages } from '../base/operation.ts';
 import {
   allPages,
   numberedPage,

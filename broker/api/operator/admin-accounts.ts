@@ -16,6 +16,7 @@ import {
   countDevices,
   listAccounts,
 } from '../../store/accounts/accounts.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import {
   invalidAt,
   lineText,
@@ -24,7 +25,7 @@ import {
   newPassword,
   timeZone,
 } from '../base/input-members.ts';
-import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { operation, type Pages } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { needOperator } from './admin-caller.ts';
 

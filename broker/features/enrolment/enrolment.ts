@@ -14,8 +14,9 @@ import {
   transcriptOf,
 } from '../../../src/core/wire/enrolment.ts';
 import { codeIDPattern } from '../../../src/core/wire/enrolment-code.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { invalidAt } from '../../api/base/input-members.ts';
-import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { createLoginThrottle } from '../../core/accounts/login-throttle.ts';
 import type { IssuedCertificate } from '../../devices/enrolment.ts';

@@ -3,8 +3,9 @@
 import { Type } from 'typebox';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { CsvSeparator } from '../../../src/core/reports/csv.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { type Caller } from '../../api/base/caller.ts';
-import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { operation } from '../../api/base/operation.ts';
 import { needDevice } from '../../api/base/visible-device.ts';
 import { calendarParams, calendarQuery, calendarText, inSeconds } from '../../api/events/calendar-range.ts';
 import { periodOf, spanOf } from '../../api/events/event-list.ts';

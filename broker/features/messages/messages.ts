@@ -4,10 +4,11 @@ import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { type Actor, auditEntry } from '../../api/base/audit-entry.ts';
 import { type Caller } from '../../api/base/caller.ts';
 import { invalidAt } from '../../api/base/input-members.ts';
-import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { operation } from '../../api/base/operation.ts';
 import {
   pageMembers,
   pageOf,

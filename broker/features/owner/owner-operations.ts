@@ -12,9 +12,10 @@ import {
   verifyOwnerDocument,
 } from '../../../src/core/persons/owner-document.ts';
 import type { PersonsCrypto } from '../../../src/core/persons/webauthn.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
 import { invalidAt } from '../../api/base/input-members.ts';
-import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { operation } from '../../api/base/operation.ts';
 import { envelope, epoch, ok, text } from '../../api/base/shapes.ts';
 import {
   countOwned,

@@ -3,9 +3,10 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { practiceActions } from '../../../src/core/practice.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
 import type { Caller } from '../../api/base/caller.ts';
-import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { needDevice } from '../../api/base/visible-device.ts';
 import type { PracticeWorld } from '../../ports/practice-world.ts';

@@ -3,9 +3,10 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
 import { invalidAt, lineText } from '../../api/base/input-members.ts';
-import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { defaultTtlS, needAllowed, releaseMembers } from '../../api/commands/firmware.ts';
 import { shownUrl } from '../../core/commands/firmware-file.ts';

@@ -3,10 +3,11 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
 import type { Caller } from '../../api/base/caller.ts';
 import { needKnown, needTimeZone } from '../../api/base/input-members.ts';
-import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { nextDue } from '../../core/reports/due-times.ts';
 import { type ScheduleDefinition, scheduleLimits } from './core/report-schedule.ts';

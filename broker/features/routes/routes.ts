@@ -2,9 +2,10 @@
 // and changes one whose devices are all visible; one without a device belongs to the whole account.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { type Actor, auditEntry } from '../../api/base/audit-entry.ts';
 import { type Caller } from '../../api/base/caller.ts';
-import { type ApiServices, operation, type Pages } from '../../api/base/operation.ts';
+import { operation, type Pages } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { pointText } from '../../api/geozones/coordinates.ts';
 import { roleCovers } from '../../core/accounts/session.ts';

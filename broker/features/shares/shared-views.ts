@@ -2,8 +2,9 @@
 // device or event record passes through as it is.
 import { type Static, Type } from 'typebox';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import type { Caller, LinkCaller } from '../../api/base/caller.ts';
-import { type ApiServices, operation, type Pages } from '../../api/base/operation.ts';
+import { operation, type Pages } from '../../api/base/operation.ts';
 import { envelope, epoch, ok, wholeOrNull } from '../../api/base/shapes.ts';
 import { fixOf } from '../../core/events/belief.ts';
 import { numberedTrackEvents } from '../../store/events/trip-events.ts';

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../../src/core/errors.ts';
 import { linePatternSource } from '../../../src/core/ids.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { type Actor, auditEntry } from '../../api/base/audit-entry.ts';
 import { invalidAt } from '../../api/base/input-members.ts';
-import type { ApiServices } from '../../api/base/operation.ts';
 import { fullAccount } from '../../api/devices/device-members.ts';
 import type { DeviceRef } from '../../core/device-key.ts';
 import { lockAccount } from '../../store/accounts/accounts.ts';

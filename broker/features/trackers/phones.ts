@@ -2,9 +2,10 @@
 // send no header, and an id proves nothing.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
 import { invalidAt } from '../../api/base/input-members.ts';
-import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { newDeviceID } from '../../api/devices/device-members.ts';
 import { hashSecret, makeSecret } from '../../store/devices/device-secret.ts';

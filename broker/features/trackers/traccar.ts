@@ -1,8 +1,9 @@
 // What a Traccar server forwards, and what the account says about trackers of other makers.
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
-import { type ApiServices, operation } from '../../api/base/operation.ts';
+import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { unknownDevice } from '../../api/base/visible-device.ts';
 import { recordOfEvent, recordOfPosition } from './core/traccar-record.ts';
