@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import yargs, { type Argv } from 'yargs';
 import { openSqlite } from '../src/adapters/database/sqlite.ts';
 import { openMqttLink } from '../src/adapters/mqtt-link.ts';
+import { personsCrypto } from '../src/adapters/persons-crypto.ts';
 import { runProgram, untilStopped } from '../src/adapters/program.ts';
 import { createVerifier } from '../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../src/adapters/system.ts';
@@ -144,6 +145,7 @@ async function demo(options: Awaited<ReturnType<typeof withDemo>['argv']>): Prom
     openMqttLink,
     createVerifier,
     openDatabase: openSqlite,
+    personsCrypto,
   };
   const given = {
     ports,

@@ -58,8 +58,9 @@ interface World {
 }
 
 /** Without the outline of the land, which no map draws, and each arc as one list of numbers: that packs an eighth smaller than pairs. */
-function packed({ arcs, objects: { land: _, ...objects }, ...world }: World) {
-  return { ...world, objects, arcs: arcs.map((arc) => arc.flat()) };
+function packed({ arcs, objects, ...world }: World) {
+  const drawn = Object.entries(objects).filter(([name]) => name !== 'land');
+  return { ...world, objects: Object.fromEntries(drawn), arcs: arcs.map((arc) => arc.flat()) };
 }
 
 /** Parts of the world map as files of their own, whose addresses are imported as `virtual:<name>-url`. */

@@ -1,11 +1,12 @@
 // The set-up of a demo and its folder: account, devices and their secrets, created through the broker's command line. Each step is saved
 // before the next, so that an interrupted start continues; secrets have mode 0600.
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Entropy } from '../../src/ports.ts';
 import { type BrokerProcessOptions, runBrokerCommand } from '../broker-process.ts';
 import { townFile } from '../town/town-map.ts';
+import type { OwnerFiles } from './practice-owner.ts';
 
 /** The one account of the demo and its administrator. */
 export const accountID = 'demo';
@@ -107,6 +108,16 @@ export async function forget(paths: Paths): Promise<void> {
   for (const path of [...beside, ...logs, map, paths.record, paths.outboxes, paths.owner])
     await rm(path, { recursive: true, force: true });
 }
+
+/** Files of the practice owner, for this user alone. */
+export const ownerFiles = ({ owner }: Paths): OwnerFiles => ({
+  async renew() {
+    await rm(owner, { recursive: true, force: true });
+    await mkdir(owner, { recursive: true, mode: 0o700 });
+  },
+  read: (name) => readFile(join(owner, name), 'utf8').catch(() => null),
+  write: (name, text) => writeFile(join(owner, name), text, { mode: 0o600 }),
+});
 
 /** 120 random bits. */
 function generatePassword(entropy: Entropy): string {

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentStatus } from '../../agent/agent.ts';
 import { type AgentConfig, standardProtection, standardSettings, toAgentConfig } from '../../agent/config.ts';
 import { type OutboxOptions, openOutbox } from '../../agent/outbox.ts';
-import { personsCrypto } from '../../src/adapters/persons-crypto.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { PersonsCrypto } from '../../src/core/persons/webauthn.ts';
 import type { Clock, Entropy, Log, OpenMqttLink, Verifier } from '../../src/ports.ts';
 import { ageUser } from '../age-user.ts';
 import {
@@ -32,6 +32,7 @@ import {
   deviceIDs,
   forget,
   makeLoginCode,
+  ownerFiles,
   type Paths,
   pathsIn,
   type Setup,
@@ -50,6 +51,7 @@ interface DemoPorts {
   readonly openMqttLink: OpenMqttLink;
   createVerifier(publicKey: string): Verifier;
   readonly openDatabase: OutboxOptions['openDatabase'];
+  readonly personsCrypto: PersonsCrypto;
 }
 
 export interface DemoOptions {
@@ -155,7 +157,9 @@ async function startVehicle(
     log,
     verifier: options.ports.createVerifier(device.publicKey),
     openMqttLink: network.open,
-    ...(owner === null ? {} : { owner: { crypto: personsCrypto, documentText: owner.documentText } }),
+    ...(owner === null
+      ? {}
+      : { owner: { crypto: options.ports.personsCrypto, documentText: owner.documentText } }),
     openOutbox: (ownClock, boot, bootMonoMs) =>
       openOutbox({
         path,
@@ -286,14 +290,22 @@ export async function runDemo(options: DemoOptions, stop: Promise<void>): Promis
 
 /** The owner whose key the one vehicle has; null: that vehicle is not in the demo. */
 async function openOwner(
-  { vehicles, httpPort }: DemoOptions,
-  { owner: folder }: Paths,
+  { vehicles, httpPort, ports }: DemoOptions,
+  paths: Paths,
   broker: BrokerProcessOptions,
 ): Promise<PracticeOwner | null> {
   if (!deviceIDs(vehicles).includes(ownedVehicle)) return null;
   const run = (args: readonly string[]): Promise<string> =>
     runBrokerCommand({ ...broker, database: '' }, ['owner', ...args]);
-  return openPracticeOwner({ folder, accountID, deviceID: ownedVehicle, httpPort, run });
+  return openPracticeOwner({
+    folder: paths.owner,
+    files: ownerFiles(paths),
+    crypto: ports.personsCrypto,
+    accountID,
+    deviceID: ownedVehicle,
+    httpPort,
+    run,
+  });
 }
 
 /** Answers what users do in the world, once there are vehicles. */

@@ -8,11 +8,19 @@ import {
   randomBytes,
   sign,
 } from 'node:crypto';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { personsCrypto } from '../../src/adapters/persons-crypto.ts';
 import { type OwnerDocument, ownerSetID } from '../../src/core/persons/owner-document.ts';
+import type { PersonsCrypto } from '../../src/core/persons/webauthn.ts';
 import type { Assertion } from '../../src/core/wire/assertion.ts';
+
+/** Files of the owner. */
+export interface OwnerFiles {
+  /** Empties the folder, or makes it. */
+  renew(): Promise<void>;
+  /** Null: there is none. */
+  read(name: string): Promise<string | null>;
+  write(name: string, text: string): Promise<void>;
+}
 
 /** A person of the list whose passkey is a file. */
 export interface PracticePerson {
@@ -32,6 +40,8 @@ export interface PracticeOwner {
 interface PracticeOwnerOptions {
   /** Folder of the owner, as `fleetward-broker owner --dir` has it. */
   readonly folder: string;
+  readonly files: OwnerFiles;
+  readonly crypto: PersonsCrypto;
   readonly accountID: string;
   readonly deviceID: string;
   /** Port of the console. */
@@ -94,12 +104,16 @@ const newPerson = ([id, name]: (typeof names)[number]): KeptPerson => ({
 });
 
 /** Makes keys, persons and a signed list in a new folder. */
-async function make({ folder, accountID, deviceID, httpPort, run }: PracticeOwnerOptions): Promise<void> {
+async function make({
+  folder,
+  files,
+  accountID,
+  deviceID,
+  httpPort,
+  run,
+}: PracticeOwnerOptions): Promise<void> {
   // An earlier start may have been broken off.
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const put = (name: string, text: string): Promise<void> =>
-    writeFile(join(folder, name), text, { mode: 0o600 });
+  await files.renew();
   const persons = names.map(newPerson);
   const registered = {
     rpID,
@@ -110,9 +124,9 @@ async function make({ folder, accountID, deviceID, httpPort, run }: PracticeOwne
       passkeys: [{ credential: credentialOf(privateKey), publicKey: base64url(spkiOf(privateKey)) }],
     })),
   };
-  await put('passphrase', `${base64url(randomBytes(18))}\n`);
-  await put('passkeys.json', JSON.stringify(registered));
-  await put('practice-persons.json', JSON.stringify(persons));
+  await files.write('passphrase', `${base64url(randomBytes(18))}\n`);
+  await files.write('passkeys.json', JSON.stringify(registered));
+  await files.write('practice-persons.json', JSON.stringify(persons));
   const pass = ['--passphrase-file', join(folder, 'passphrase')];
   await run(['create', '--dir', folder, ...pass]);
   const vehicles = ['--vehicles', `${accountID}/${deviceID}`];
@@ -122,8 +136,8 @@ async function make({ folder, accountID, deviceID, httpPort, run }: PracticeOwne
 }
 
 /** The owner of an earlier start; null: there is none, or its list is not signed. */
-async function read({ folder }: PracticeOwnerOptions): Promise<PracticeOwner | null> {
-  const textOf = (name: string): Promise<string> => readFile(join(folder, name), 'utf8').catch(() => 'null');
+async function read({ files, crypto }: PracticeOwnerOptions): Promise<PracticeOwner | null> {
+  const textOf = async (name: string): Promise<string> => (await files.read(name)) ?? 'null';
   const documentText = await textOf('owner.json');
   const { sets, list } = (JSON.parse(documentText) ?? {}) as Partial<OwnerDocument>;
   const persons = JSON.parse(await textOf('practice-persons.json')) as readonly KeptPerson[] | null;
@@ -131,7 +145,7 @@ async function read({ folder }: PracticeOwnerOptions): Promise<PracticeOwner | n
   const [origin] = list?.origins ?? [];
   if (first === undefined || origin === undefined || persons === null) return null;
   return {
-    pin: ownerSetID(first.set, personsCrypto),
+    pin: ownerSetID(first.set, crypto),
     documentText,
     persons: persons.map((one) => personOf(one, origin)),
   };

@@ -172,9 +172,7 @@ function Decision({ request, vehicle, limits }: DecisionProps) {
         icon="hourglass"
         title={request.signing === null ? texts.consequence : words.orders[relay].consequence}
       />
-      {request.signing === null ? null : (
-        <Agreement {...{ request, relay, sign }} name={vehicle.name} needsApproval={limits?.needsApproval} />
-      )}
+      {request.signing === null ? null : <Agreement {...{ request, relay, sign }} name={vehicle.name} />}
       <div className="halves">
         <section className="stack">
           <Asked request={request} vehicle={vehicle} />

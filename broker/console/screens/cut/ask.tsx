@@ -225,13 +225,7 @@ export function AskOrder(props: AskOrderProps) {
           until={until}
           failure={failure}
         />
-        {owner === null || hasSent ? null : (
-          <PersonsNeeded
-            relay={relay}
-            owner={owner}
-            vehicle={`${session.get()?.accountID ?? ''}/${vehicle.id}`}
-          />
-        )}
+        {hasSent ? null : <PersonsNeeded {...{ relay, owner }} deviceID={vehicle.id} />}
         {hasBack ? back.outcome : null}
         {hindered === null ? null : <Notice tone="look" icon="ban" role="alert" title={hindered} />}
         <FailureNotice failure={hasSent ? null : failure} />

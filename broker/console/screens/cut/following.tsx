@@ -13,7 +13,7 @@ import { Badge, Empty, Loading, Notice } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
 import { FailureNotice } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
-import { useCommand, useLimits, useNewestCommands, useReports, useRequests } from '../../service/orders.ts';
+import { useCommand, useNewestCommands, useReports, useRequests } from '../../service/orders.ts';
 import { useUser } from '../../service/role.ts';
 import { useSending } from '../../service/sending.ts';
 import { serviceNowS } from '../../service/session.ts';
@@ -203,7 +203,6 @@ function Stand(props: StandProps) {
   } = props;
   const user = useUser();
   const withdrawal = useWithdraw(withdrawalOf(props));
-  const { data: limits } = useLimits(sign !== undefined && props.mayCommand);
   const failure =
     withdrawal.failure === null ? null : failureText(withdrawal.failure, words, orders[relay].withdrawFailed);
   const isLive = toneOf(state) === 'busy';
@@ -239,11 +238,7 @@ function Stand(props: StandProps) {
         <Sentence said={said} state={state} isUndone={isUndone} />
         <FailureNotice failure={failure} />
         {request === null || sign === undefined ? null : (
-          <Agreement
-            {...{ request, relay, sign }}
-            name={vehicle.name}
-            needsApproval={limits?.needsApproval}
-          />
+          <Agreement {...{ request, relay, sign }} name={vehicle.name} />
         )}
         <div className="halves">
           <div className="stack">

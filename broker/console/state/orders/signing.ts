@@ -38,7 +38,7 @@ export function differenceOf(order: Signing['order'], seen: SeenOrder): Differen
 
 /** The challenge of the order in base64url, of the bytes that a vehicle hashes too. */
 export async function challengeOf(order: Signing['order']): Promise<string> {
-  const bytes = orderChallenge(order as PersonalOrder, { sha256: (text) => text });
+  const bytes = orderChallenge(order, { sha256: (text) => text });
   return encodeBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))));
 }
 

@@ -8,7 +8,10 @@ import { Badge, Notice, timeText } from '../../../components/texts.tsx';
 import { useWords } from '../../../components/use.ts';
 import { FailureNotice } from '../../../components/view.tsx';
 import { hasPasskeys } from '../../../service/orders/order-signing.ts';
+import { useLimits } from '../../../service/orders.ts';
 import { type OwnerRecord, useOwner } from '../../../service/reading/owner.ts';
+import { useRole } from '../../../service/role.ts';
+import { session } from '../../../service/session.ts';
 import type { Relay } from '../../../state/orders/cut-view.ts';
 import { missingOf, waitsForSecond } from '../../../state/orders/signing.ts';
 import { reasonWords } from '../verdict-words.ts';
@@ -20,15 +23,16 @@ const mayOrder = ({ role, vehicles }: OwnerRecord['persons'][number], relay: Rel
 
 interface PersonsNeededProps {
   readonly relay: Relay;
-  readonly owner: NonNullable<Device['owner']>;
-  /** `account/device`. */
-  readonly vehicle: string;
+  readonly owner: Device['owner'];
+  readonly deviceID: string;
 }
 
 /** Before the order is asked for. */
-export function PersonsNeeded({ relay, owner, vehicle }: PersonsNeededProps) {
+export function PersonsNeeded({ relay, owner, deviceID }: PersonsNeededProps) {
   const { persons: texts } = useWords(cutWords);
-  const known = useOwner(owner.key);
+  const known = useOwner(owner?.key);
+  if (owner === null) return null;
+  const vehicle = `${session.get()?.accountID ?? ''}/${deviceID}`;
   const needed = known?.needed?.[relay];
   const names = known?.persons.filter((one) => mayOrder(one, relay, vehicle)).map(({ name }) => name) ?? [];
   return (
@@ -49,21 +53,21 @@ interface AgreementProps {
   /** Name of the vehicle. */
   readonly name: string;
   readonly sign: Sign;
-  /** Of the account; undefined: not known. */
-  readonly needsApproval: boolean | undefined;
 }
 
 /** Exactly what is signed, the persons who agreed, and what is missing. */
-export function Agreement({ request, relay, name, sign, needsApproval }: AgreementProps) {
+export function Agreement({ request, relay, name, sign }: AgreementProps) {
   const words = useWords(cutWords);
   const { persons: texts, order: labels, orders } = words;
   const { signing } = request;
+  const role = useRole();
+  const { data: limits } = useLimits(role === 'operator' || role === 'admin');
   if (signing === null) return null;
   const { order, needed, given } = signing;
   const missing = missingOf(signing);
   const waits = [
     missing > 0 ? texts.waits({ missing }) : null,
-    waitsForSecond(request, needsApproval) ? texts.second : null,
+    waitsForSecond(request, limits?.needsApproval) ? texts.second : null,
   ].filter((text) => text !== null);
   return (
     <section className="stack" aria-label={texts.title}>
