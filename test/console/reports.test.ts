@@ -247,7 +247,7 @@ describe.skipIf(why !== null)(why === null ? 'the reports' : `the reports [${why
     expect(table.suggestedFilename()).toMatch(/^trips_\d{4}-\d\d-\d\d_\d{4}-\d\d-\d\d\.csv$/);
     const lines = (await textOf(table)).replace('\ufeff', '').trimEnd().split('\r\n');
     expect(lines).toHaveLength(count + 1);
-    expect(lines[0]).toContain('deviceID,Start (UTC),Vehicle,End (UTC),Driving (s),Distance (km)');
+    expect(lines[0]).toContain('deviceID,Start (UTC),Vehicle,Driver,End (UTC),Driving (s),Distance (km)');
     expect(lines[1]).toMatch(/^van-0[12],\d{4}-\d\d-\d\dT[\d:.]+Z,van-0[12],/);
     const files: Download[] = [];
     page.on('download', (download) => void files.push(download));

@@ -194,7 +194,7 @@ describe('the keys of drivers', () => {
     const race = ['r1', 'r2', 'r3', 'r4'].map((driverID) =>
       put('olga', { driverID, driverDisplayName: driverID, keys: [{ keyID: 'RACE', startTime: nowS - 99 }] }),
     );
-    const done = (await Promise.all(race)).map(({ status }) => status).toSorted();
+    const done = (await Promise.all(race)).map(({ status }) => status).toSorted((one, other) => one - other);
     expect(done).toEqual([200, 422, 422, 422]);
     expect(await service.rows(`SELECT COUNT(*) AS count FROM driver_keys WHERE key_id = 'RACE'`)).toEqual([
       { count: 1 },
