@@ -1,6 +1,6 @@
 // The world map that ships with the console: land, borders, lakes and rivers of Natural Earth, towns of GeoNames. No request leaves the host.
 
-import watersUrl from 'virtual:waters-url';
+import watersUrls from 'virtual:waters-urls';
 import type { FeatureCollection, Point } from 'geojson';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
@@ -27,7 +27,7 @@ const fineCountries = once(() => countries(fineUrl));
 
 /** Lakes as polygons and rivers as lines, 64 kB. */
 const waters = once(async (): Promise<FeatureCollection> => {
-  const world = await readJson<Waters>(watersUrl);
+  const world = await readJson<Waters>(watersUrls[0]);
   const { lakes, rivers } = world.objects;
   return {
     type: 'FeatureCollection',
