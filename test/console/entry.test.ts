@@ -250,6 +250,15 @@ describe.skipIf(why !== null)(
       // The facts behind a question about a cut are old by the time of the login.
       await second.getByText('The question about the order was closed').waitFor();
       expect(await second.getByRole('dialog').count()).toBe(1);
+      // A press that the dialog came in front of: nothing is sent, neither now nor after the login.
+      const sent: string[] = [];
+      second.on('request', (request) => {
+        if (request.method() !== 'GET') sent.push(request.url());
+      });
+      await second
+        .getByRole('button', { name: 'Restore engine', includeHidden: true })
+        .first()
+        .evaluate((button) => (button as unknown as { click(): void }).click());
       expect(await page.evaluate("sessionStorage['fleetward.session']")).toBe(undefined);
       expect(await ended(page).getByLabel('User').getAttribute('readonly')).not.toBe(null);
       expect(await page.locator(':focus').getAttribute('name')).toBe('password');
@@ -264,6 +273,8 @@ describe.skipIf(why !== null)(
       expect(await page.getByRole('textbox', { name: 'User ID' }).inputValue()).toBe('half-typed');
       for (const one of [page, second])
         await one.locator('.pulse[data-state=live]').waitFor({ state: 'attached' });
+      await second.getByText('Not sent: your session had ended').first().waitFor();
+      expect(sent).toEqual([]);
     });
 
     it('leaves the screen of an ended session for another user, and shows nothing of it', async () => {
@@ -307,6 +318,31 @@ describe.skipIf(why !== null)(
       await page.waitForURL(`${provider.issuer}/session/end**`);
       const after = await call('device/getalldevices/authorization', undefined, kept.token);
       expect((after['error'] as { code: string }).code).toBe('unauthorized');
+    });
+
+    it('keeps what a user of the login provider typed when the session ends, and goes on after the login in a new tab', async () => {
+      const { page, context, open: go } = await open();
+      const button = (of: Page) => of.getByRole('button', { name: /^Sign in with [\w.]+:\d+$/ });
+      await go('/vehicle/van-01?tab=messages');
+      await button(page).click();
+      await page.waitForURL(`${provider.issuer}/**`);
+      await atProvider(page, 'otto');
+      const message = page.getByRole('textbox', { name: 'To van-01' });
+      await message.fill('half-typed');
+      const kept = String(await page.evaluate("sessionStorage['fleetward.session']"));
+      const { token: own, accountID, userID } = JSON.parse(kept) as Record<string, string>;
+      await call(`auth/logout/${accountID}/${userID}`, undefined, own);
+      const ended = page.getByRole('dialog', { name: 'Your session has ended' });
+      await ended.waitFor({ timeout: 60_000 });
+      expect(await findFaults(page)).toEqual([]);
+      const opening = context.waitForEvent('page');
+      await ended.getByRole('link', { name: /^Sign in with .* in a new tab$/ }).click();
+      const other = await opening;
+      await button(other).click();
+      await heading(other).or(other.locator('input[name="login"]')).first().waitFor();
+      if (other.url().startsWith(provider.issuer)) await atProvider(other, 'otto');
+      await ended.waitFor({ state: 'detached' });
+      expect(await message.inputValue()).toBe('half-typed');
     });
 
     it('says that the provider gave no role, and that a login was not begun in this tab', async () => {

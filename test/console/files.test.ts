@@ -1,7 +1,10 @@
-// What the build of the console has made: its size, and that nothing in it names another host to load from.
+// What the build of the console has made: its size, what Chromium fetches of it, and that nothing in it names another host to load from.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { readConsoleFiles } from '../../broker/adapters/storage/console-files.ts';
+import { createConsoleBrowsers, openConsole, whyNoConsole } from '../support/http/console-page.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 const folder = new URL('../../dist/broker/console/', import.meta.url).pathname;
 const isBuilt = existsSync(`${folder}index.html`);
@@ -69,6 +72,50 @@ describe.skipIf(!isBuilt)(title, () => {
           ([, path = '']) => !path.startsWith('/console/'),
         ),
       ).toEqual([]);
+    }
+  });
+});
+
+const why = whyNoConsole();
+
+describe.skipIf(why !== null)(why === null ? 'the first screen' : `the first screen [${why}]`, () => {
+  it('of alarms takes at most 200 kB of files, as they travel, before anything that is needed later', async () => {
+    const service = await startHttpService({ console: await readConsoleFiles(folder) });
+    const browsers = createConsoleBrowsers();
+    try {
+      await service.account('demo');
+      await service.device('demo', 'van-01');
+      const at = { latitude: 50.5, longitude: 9.5, speed: 0, timestamp: Math.floor(Date.now() / 1000) };
+      const panic = { ...at, seq: 1, statusCode: 63_553, inputs: { panic: true } };
+      await service.events('demo', 'van-01', { boot: 'b1', events: [panic] });
+      const base = `http://127.0.0.1:${await service.http.listen({ host: '127.0.0.1', port: 0 })}`;
+      const session = { token: await service.login('demo', 'admin'), userID: 'admin' };
+      const { page, context, open } = await openConsole(browsers, { base, session });
+      // What is loaded once the screen has stood (`useHasStood`) stays out, however slow this machine is.
+      await page.addInitScript(
+        'const begin = setTimeout; window.setTimeout = (act, ms, ...given) => begin(act, ms === 5000 ? 1e9 : ms, ...given);',
+      );
+      const network = await context.newCDPSession(page);
+      await network.send('Network.enable');
+      const urls = new Map<string, string>();
+      const fetched = new Map<string, number>();
+      network.on('Network.responseReceived', ({ requestId, response }) => urls.set(requestId, response.url));
+      network.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+        const url = urls.get(requestId) ?? '';
+        if (url.startsWith(`${base}/console/`)) fetched.set(url, encodedDataLength);
+      });
+      await open('/alarms');
+      // The nearest town, which comes last.
+      await page
+        .locator('.queue')
+        .getByText(/\skm\s.*\sof\s/)
+        .waitFor();
+      await page.waitForTimeout(1000);
+      expect([...fetched.keys()].some((url) => url.includes('places-'))).toBe(true);
+      expect([...fetched.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(200_000);
+    } finally {
+      await browsers.close();
+      await service.close();
     }
   });
 });

@@ -121,7 +121,7 @@ describe.skipIf(why !== null)(why === null ? 'the reports' : `the reports [${why
     // Of van-02 nothing says whether the ignition is on, and the fleet cannot know its sum then.
     await row('van-02').locator('td[data-label="Idling"]').getByText('unknown').waitFor();
     await page.locator('table.report tfoot td[data-label="Idling"]').getByText('unknown').waitFor();
-    expect(await row('van-01').locator('td[data-label="Idling"]').innerText()).toMatch(/ min$/);
+    expect(await row('van-01').locator('td[data-label="Idling"]').innerText()).toMatch(/\smin$/);
     await page.locator('.uplot canvas').waitFor();
     await row('van-01').locator('td[data-label="Trips"] a').click();
     await page.waitForURL(/kind=trips/);

@@ -1,6 +1,8 @@
 // The nearest town in words: distance and direction from its middle, across the date line too, and none where none is near.
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nearestTown } from '../../broker/console/map/world/nearest-town.ts';
+import { bandOf, bandStarts, bandsNear } from '../../broker/console/map/world/town-bands.ts';
 
 const towns = [
   { name: 'Toronto', latitude: 43.7, longitude: -79.416 },
@@ -31,5 +33,32 @@ describe('the nearest town', () => {
 
   it('is none while there are no towns', () => {
     expect(nearestTown([], { latitude: 43.7, longitude: -79.4 })).toBe(null);
+  });
+});
+
+describe('the bands of towns that a place needs', () => {
+  it.each([
+    ['in the middle of one', 50.5, 22, [3]],
+    ['at a border', 43.7, -79.4, [0, 1]],
+    ['at the date line', -17.9, 179.9, [0, 7]],
+    ['at the pole', 90, 0, [...bandStarts.keys()]],
+  ])('%s', (_, latitude, longitude, wanted) => {
+    expect(bandsNear({ latitude, longitude })).toEqual(wanted);
+  });
+
+  it('hold the nearest town, wherever place and town are', () => {
+    const anywhere = fc.record({
+      latitude: fc.double({ min: -90, max: 90, noNaN: true }),
+      longitude: fc.double({ min: -180, max: 180, noNaN: true }),
+    });
+    const step = fc.double({ min: -3, max: 3, noNaN: true });
+    fc.assert(
+      fc.property(anywhere, step, step, (place, north, east) => {
+        const longitude = ((place.longitude + east + 540) % 360) - 180;
+        const latitude = Math.min(90, Math.max(-90, place.latitude + north));
+        const found = nearestTown([{ name: 'town', latitude, longitude }], place);
+        if (found !== null) expect(bandsNear(place)).toContain(bandOf(longitude));
+      }),
+    );
   });
 });

@@ -1,5 +1,5 @@
 // Hooks that join the stores to components, and components that are loaded when they are first shown.
-import { type ComponentType, lazy, useEffect, useSyncExternalStore } from 'react';
+import { type ComponentType, lazy, useEffect, useState, useSyncExternalStore } from 'react';
 import { skewS } from '../service/session.ts';
 import { createValue, type Value } from '../state/value.ts';
 import { PartNotLoaded } from '../words/parts.ts';
@@ -35,6 +35,19 @@ export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · ${brand}`;
   }, [title, brand]);
+}
+
+/** So long the screen that was opened has the line for itself, ms. */
+const firstMs = 5000;
+
+/** True once the first screen has stood for a moment: what is needed later is loaded from then on. */
+export function useHasStood(): boolean {
+  const [hasStood, setHasStood] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setHasStood(true), firstMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return hasStood;
 }
 
 const Nothing = (): null => null;

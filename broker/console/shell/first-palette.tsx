@@ -3,9 +3,7 @@ import { type ComponentProps, Suspense, useLayoutEffect, useState } from 'react'
 import { lazyPart } from '../components/use.ts';
 import { withWords } from '../words/word-set.ts';
 
-/** Loads the palette ahead: the pointer or the focus is on what opens it. */
-export const loadPalette = () => withWords(import('./palette.tsx'));
-
+export const loadPalette = (isAhead = false) => withWords(import('./palette.tsx'), isAhead);
 const Palette = lazyPart(async () => (await loadPalette()).Palette);
 
 const modifiers: ReadonlySet<string> = new Set(['Control', 'Meta', 'Alt', 'Shift', 'AltGraph']);

@@ -4,7 +4,7 @@ import { Button } from 'react-aria-components';
 import { Notice } from '../components/texts.tsx';
 import { useValue, useWords } from '../components/use.ts';
 import { checkBuild, isOutdated } from '../service/build.ts';
-import { returns } from '../service/live.ts';
+import { connection, returns } from '../service/live.ts';
 import { isPartMissing } from '../words/parts.ts';
 import { notLoaded } from '../words/word-set.ts';
 
@@ -33,8 +33,10 @@ export function NewVersion() {
   const { shell } = useWords();
   const outdated = useValue(isOutdated);
   const missing = useValue(isPartMissing);
+  const { state } = useValue(connection);
   useBuildChecks();
-  if (!outdated && !missing) return null;
+  // While the service is away nothing could be loaded again, and what stands here would be lost.
+  if (!outdated && (!missing || state === 'down')) return null;
   return (
     <div className="stale-notice row wrap" role="status">
       <Notice

@@ -4,25 +4,28 @@ import { Suspense, useCallback, useEffect, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { Icon, Logo } from '../components/icon.tsx';
 import { codeText } from '../components/texts.tsx';
-import { lazyPart, useValue, useWords } from '../components/use.ts';
+import { lazyPart, useHasStood, useValue, useWords } from '../components/use.ts';
 import { alarms, alarmsBefore, followFleet, vehicles } from '../service/live.ts';
 import { followOrderEnds } from '../service/orders/order-ends.ts';
+import { followSentOrders } from '../service/orders/sent-watch.ts';
 import { useOrderChanges, useOwnApprovals } from '../service/orders.ts';
 import { holdScreen, session } from '../service/session.ts';
 import { followSound } from '../service/sound.ts';
-import { withWords } from '../words/word-set.ts';
-import { ThemeButton, UserButton } from './bar-menus.tsx';
+import { loadAhead, withWords } from '../words/word-set.ts';
+import { loadMenus, ThemeButton, UserButton } from './bar-menus.tsx';
 import { AccountZone, ConnectionStatus, Pulse, StaleNotice } from './connection.tsx';
 import { FirstPalette, loadPalette } from './first-palette.tsx';
 import { NewVersion } from './new-version.tsx';
 import { type Page, useIsPractice, usePages } from './pages.tsx';
-import { Rail } from './rail.tsx';
+import { loadMoreMenu, Rail } from './rail.tsx';
 import type { ScreenLink } from './screen.ts';
 import { useShortcuts } from './shortcuts.ts';
 
 const PracticeMark = lazyPart(async () => (await withWords(import('./practice-mark.tsx'))).PracticeMark);
 const PracticeStrip = lazyPart(async () => (await withWords(import('./practice-mark.tsx'))).PracticeStrip);
 const KeysDialog = lazyPart(async () => (await withWords(import('./keys-dialog.tsx'))).KeysDialog);
+/** Loaded behind the first screen, so that they open without a wait, also while the service is away. */
+const ahead = [loadMenus, loadMoreMenu, loadPalette];
 const Toasts = lazyPart(async () => (await withWords(import('./toasts/toasts.tsx'))).Toasts);
 
 /** Announces each request that waits for this user and is new. */
@@ -68,8 +71,7 @@ function AlarmAnnouncer() {
   );
 }
 
-/** A failure is shown when the palette is opened. */
-const preload = (): void => void loadPalette().catch(() => undefined);
+const preload = (): void => loadAhead(loadPalette);
 
 interface BarProps {
   readonly pages: readonly Page[];
@@ -126,6 +128,9 @@ export function Shell({ links }: { readonly links: readonly ScreenLink[] }) {
   const showKeys = useCallback(() => setKeysOpen(true), []);
   useShortcuts({ links, openPalette, showKeys });
   const hasPractice = useIsPractice();
+  const hasStood = useHasStood();
+  useEffect(() => (hasStood ? ahead.forEach(loadAhead) : undefined), [hasStood]);
+  useEffect(followSentOrders, []);
   // A new session of the same user goes on with the same picture.
   const user = present === null ? null : `${present.accountID}/${present.userID}`;
   useEffect(() => {
@@ -164,9 +169,7 @@ export function Shell({ links }: { readonly links: readonly ScreenLink[] }) {
       <ConnectionStatus />
       <AlarmAnnouncer />
       <ApprovalAnnouncer />
-      <Suspense>
-        <Toasts />
-      </Suspense>
+      <Suspense>{hasStood ? <Toasts /> : null}</Suspense>
       <FirstPalette pages={pages} isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} showKeys={showKeys} />
       <Suspense>
         {areKeysOpen ? <KeysDialog pages={pages} isOpen onOpenChange={setKeysOpen} /> : null}

@@ -10,14 +10,17 @@ export class PartNotLoaded extends Error {}
 const notThere =
   /Failed to fetch|error loading dynamically imported module|Importing a module script failed|Unable to preload CSS/i;
 
-/** @throws PartNotLoaded for a file that is not there, and what the part itself throws. */
-export async function loadPart<T>(part: Promise<T>): Promise<T> {
+/**
+ * @param isAhead before it is needed: a failure is met again, and said, when it is needed.
+ * @throws PartNotLoaded for a file that is not there, and what the part itself throws.
+ */
+export async function loadPart<T>(part: Promise<T>, isAhead = false): Promise<T> {
   try {
     return await part;
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     if (!notThere.test(message)) throw thrown;
-    isPartMissing.set(true);
+    if (!isAhead) isPartMissing.set(true);
     throw new PartNotLoaded(`A part of the console was not loaded: ${message}`, { cause: thrown });
   }
 }

@@ -71,11 +71,17 @@ async function load(): Promise<void> {
 }
 
 /** Waits for a part of the console and the words of its sets. @throws PartNotLoaded */
-export async function withWords<T>(part: Promise<T>): Promise<T> {
-  const loaded = await loadPart(part);
-  await loadPart(load());
+export async function withWords<T>(part: Promise<T>, isAhead = false): Promise<T> {
+  const loaded = await loadPart(part, isAhead);
+  await loadPart(load(), isAhead);
   return loaded;
 }
+
+/** Loads a part by `withWords`, ahead or because it is shown. */
+export type LoadPart<T> = (isAhead?: boolean) => Promise<T>;
+
+/** Loads a part before it is needed. */
+export const loadAhead = (part: LoadPart<unknown>): void => void part(true).catch(() => undefined);
 
 export async function setLanguage(chosen: Language): Promise<void> {
   notLoaded.set(null);

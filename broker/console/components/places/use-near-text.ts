@@ -2,7 +2,8 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { NearestTexts } from '../../../../build/words/nearest/en.ts';
 import { nearestTown } from '../../map/world/nearest-town.ts';
-import { readTowns, towns } from '../../map/world/towns.ts';
+import { bandsNear } from '../../map/world/town-bands.ts';
+import { readTowns, townBands } from '../../map/world/towns.ts';
 
 /** A place within so many km of a town's middle is in it. */
 const withinKm = 2;
@@ -14,9 +15,18 @@ export function useNearText(
   /** A length in km with its unit. */
   lengthText: (km: number) => string,
 ): string | null {
-  const known = useSyncExternalStore(towns.subscribe, towns.get);
-  useEffect(() => void readTowns(), []);
-  const town = useMemo(() => nearestTown(known, { latitude, longitude }), [known, latitude, longitude]);
+  const known = useSyncExternalStore(townBands.subscribe, townBands.get);
+  const wanted = bandsNear({ latitude, longitude }).join();
+  useEffect(() => void readTowns(wanted.split(',').map(Number)), [wanted]);
+  const town = useMemo(() => {
+    const near = wanted.split(',').map((band) => known[Number(band)]);
+    // A nearer one may stand in a band that is not read yet.
+    if (near.some((towns) => towns === undefined)) return null;
+    return nearestTown(
+      near.flatMap((towns) => towns ?? []),
+      { latitude, longitude },
+    );
+  }, [known, wanted, latitude, longitude]);
   if (town === null) return null;
   const { name, distanceKm, direction } = town;
   if (distanceKm < withinKm) return at({ name });

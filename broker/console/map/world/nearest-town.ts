@@ -1,6 +1,7 @@
 // The town that is nearest to a place, and the direction from there. Pure.
 import { distanceM, headingDeg, type Point } from '../../../../src/core/geo/geo.ts';
 import { eastOf, metresPerDegree } from '../../../../src/core/geo/geo-edge.ts';
+import { farthestKm } from './town-bands.ts';
 
 export interface Town extends Point {
   readonly name: string;
@@ -14,9 +15,6 @@ export interface NearTown {
   /** From the town to the place. */
   readonly direction: (typeof directions)[number];
 }
-
-/** From further away a town says nothing of a place, km. */
-const farthestKm = 250;
 
 /** @returns null at sea, in deserts, and while there are no towns. */
 export function nearestTown(towns: readonly Town[], place: Point): NearTown | null {

@@ -1,15 +1,16 @@
-// The towns that ship with the console, GeoNames of 100,000 people and more, the largest first. Read once for all maps and texts.
-import placesUrl from 'virtual:places-url';
+// The towns that ship with the console, GeoNames of 100,000 people and more, in bands from west to east. Each is read once for all maps and
+// texts.
+import placesUrls from 'virtual:places-urls';
 import { retryDelayMs } from '../../../../src/core/retry-delay.ts';
 import { createValue } from '../../state/value.ts';
 import type { Town } from './nearest-town.ts';
 
-/** As `vite.config.ts` writes them. */
+/** A band, as `vite.config.ts` writes it. */
 interface Shipped {
   readonly names: readonly string[];
-  readonly longitudes: readonly number[];
+  readonly longitudeSteps: readonly number[];
   readonly latitudes: readonly number[];
-  readonly populationSteps: readonly number[];
+  readonly thousands: readonly number[];
   /** Numbers of the towns that are one. */
   readonly capitals: readonly number[];
 }
@@ -43,22 +44,32 @@ export function once<T>(read: () => Promise<T>): () => Promise<T> {
   return () => (held ??= readAgain());
 }
 
-/** Empty until they were read. */
-export const towns = createValue<readonly ShippedTown[]>([]);
+/** The towns of each band; undefined until it was read. */
+export const townBands = createValue<readonly (readonly ShippedTown[] | undefined)[]>([]);
 
-export const readTowns = once(async () => {
-  const { names, longitudes, latitudes, populationSteps, capitals } = await readJson<Shipped>(placesUrl);
-  const isCapital = new Set(capitals);
-  let thousands = 0;
-  towns.set(
-    names.flatMap((name, at) => {
-      const [longitude, latitude, step] = [longitudes[at], latitudes[at], populationSteps[at]];
-      if (longitude === undefined || latitude === undefined || step === undefined) return [];
-      thousands += step;
-      return [
-        { name, longitude, latitude, population: thousands * 1000, isCapital: isCapital.has(at) ? 1 : 0 },
-      ];
-    }),
-  );
-  return towns.get();
-});
+const readBands = placesUrls.map((url, band) =>
+  once(async (): Promise<readonly ShippedTown[]> => {
+    const { names, longitudeSteps, latitudes, thousands, capitals } = await readJson<Shipped>(url);
+    const isCapital = new Set(capitals);
+    let longitude = 0;
+    const towns = names.map((name, at): ShippedTown => {
+      longitude += longitudeSteps[at] ?? 0;
+      return {
+        name,
+        longitude: longitude / 100,
+        latitude: (latitudes[at] ?? 0) / 100,
+        population: (thousands[at] ?? 0) * 1000,
+        isCapital: isCapital.has(at) ? 1 : 0,
+      };
+    });
+    const known = townBands.get();
+    townBands.set(placesUrls.map((_, one) => (one === band ? towns : known[one])));
+    return towns;
+  }),
+);
+
+/** @param bands all, where none are given. */
+export async function readTowns(bands?: readonly number[]): Promise<readonly ShippedTown[]> {
+  const wanted = readBands.filter((_, band) => bands?.includes(band) ?? true);
+  return (await Promise.all(wanted.map((read) => read()))).flat();
+}

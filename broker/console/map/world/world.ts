@@ -1,8 +1,8 @@
 // The world map that ships with the console: land, borders, lakes and rivers of Natural Earth, towns of GeoNames. No request leaves the host.
 
-import coarseUrl from 'virtual:coarse-url';
-import fineUrl from 'virtual:fine-url';
-import watersUrl from 'virtual:waters-url';
+import coarseUrls from 'virtual:coarse-urls';
+import fineUrls from 'virtual:fine-urls';
+import watersUrls from 'virtual:waters-urls';
 import type { FeatureCollection, Point } from 'geojson';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
@@ -27,14 +27,14 @@ async function countries(url: string): Promise<Countries> {
 }
 
 /** Countries for a look from far. */
-const coarseCountries = once(() => countries(coarseUrl));
+const coarseCountries = once(() => countries(coarseUrls[0]));
 
 /** Countries for zoom 3 and nearer, 186 kB. */
-const fineCountries = once(() => countries(fineUrl));
+const fineCountries = once(() => countries(fineUrls[0]));
 
 /** Lakes as polygons and rivers as lines, 53 kB. */
 const waters = once(async (): Promise<FeatureCollection> => {
-  const world = await readWorld<Waters>(watersUrl);
+  const world = await readWorld<Waters>(watersUrls[0]);
   const { lakes, rivers } = world.objects;
   return {
     type: 'FeatureCollection',

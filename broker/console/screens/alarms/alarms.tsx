@@ -2,37 +2,43 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Suspense, useMemo } from 'react';
+import { Suspense, useEffect, useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import type { Alarm } from '../../api/operations.ts';
 import { Chips } from '../../components/chips.tsx';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
+import { MenuButton } from '../../components/menus/menu-button.tsx';
 import { RowsBar } from '../../components/rows/rows-bar.tsx';
 import { useHeldRows } from '../../components/rows/use-held-rows.ts';
 import { Empty, spanText } from '../../components/texts.tsx';
-import { lazyPart, useServiceNow, useTitle, useValue, useWords } from '../../components/use.ts';
+import { lazyPart, useHasStood, useServiceNow, useTitle, useValue, useWords } from '../../components/use.ts';
 import { countText, FailureNotice, Known, usePicture } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { alarms } from '../../service/live.ts';
 import { useRole } from '../../service/role.ts';
 import { muteSound, sound, testSound } from '../../service/sound.ts';
 import { type AlarmFilter, alarmFilters, matchesAlarm } from '../../state/alarm-view.ts';
+import { viewedAlarms } from '../../state/alarms/viewed-alarms.ts';
 import { compareAlarms } from '../../state/fleet-messages.ts';
 import { without } from '../../state/search.ts';
-import { withWords } from '../../words/word-set.ts';
+import { loadAhead, withWords } from '../../words/word-set.ts';
 import { AlarmDetail } from './detail.tsx';
 import { Queue } from './queue.tsx';
 import { Tiles, useSummary } from './tiles.tsx';
 import { useAlarmChanges } from './use-alarm-changes.ts';
 import { useManyAlarms } from './use-many-alarms.ts';
 
-// Loaded behind the alarms, which come first.
+// Loaded behind the alarms, which come first, or when they are opened.
+const loadSave = (isAhead = false) => withWords(import('./save.tsx'), isAhead);
+const loadDialogs = (isAhead = false) => withWords(import('./dialogs.tsx'), isAhead);
 const ManyAlarmsResult = lazyPart(async () => (await withWords(import('./many.tsx'))).ManyAlarmsResult);
 const PickedAlarms = lazyPart(async () => (await withWords(import('./many.tsx'))).PickedAlarms);
-const ManyAlarmsDialogs = lazyPart(async () => (await withWords(import('./many.tsx'))).ManyAlarmsDialogs);
-const SaveAlarms = lazyPart(async () => (await withWords(import('./save.tsx'))).SaveAlarms);
-const AlarmDialogs = lazyPart(async () => (await withWords(import('./dialogs.tsx'))).AlarmDialogs);
+const ManyAlarmsDialogs = lazyPart(
+  async () => (await withWords(import('./many-dialogs.tsx'))).ManyAlarmsDialogs,
+);
+const SaveAlarms = lazyPart(async () => (await loadSave()).SaveAlarms);
+const AlarmDialogs = lazyPart(async () => (await loadDialogs()).AlarmDialogs);
 
 function SoundButtons() {
   const { alarms: texts } = useWords();
@@ -139,6 +145,30 @@ function useHeldAlarms(list: readonly Alarm[], show: AlarmFilter) {
   };
 }
 
+/** An alarm that is shown here needs no toast on the next screen; the dialogs are loaded once it stands. */
+function useViewed(open: readonly Alarm[]): void {
+  const hasStood = useHasStood();
+  useEffect(() => {
+    const fresh = open.filter(({ alarmState }) => alarmState === 'new');
+    viewedAlarms.set(new Set(fresh.map(({ alarmID }) => alarmID)));
+  }, [open]);
+  useEffect(() => (hasStood ? loadAhead(loadDialogs) : undefined), [hasStood]);
+}
+
+function SaveButton({ show }: { readonly show: AlarmFilter }) {
+  const { alarms: texts } = useWords();
+  return (
+    <MenuButton
+      className="button secondary push"
+      load={loadSave}
+      menu={(of) => <SaveAlarms of={of} show={show} />}
+    >
+      <Icon name="download" />
+      {texts.save}
+    </MenuButton>
+  );
+}
+
 export function AlarmsScreen() {
   const words = useWords();
   const { show = 'open', alarm: alarmID = null } = useSearch({ from: '/shell/alarms' });
@@ -160,6 +190,7 @@ export function AlarmsScreen() {
   const mayPick = show !== 'closed' && (role === 'operator' || role === 'admin');
   const failure = show === 'closed' && closed.error !== null ? failureText(closed.error, words) : null;
   useTitle(words.alarms.title);
+  useViewed(open);
   return (
     <main className="page" id="main">
       <Head open={open} />
@@ -169,13 +200,13 @@ export function AlarmsScreen() {
           <header className="wrap">
             <h2 id="queue-title">{words.alarms.queue}</h2>
             <FilterChips filter={show} open={open} closed={summary?.closed} />
-            <Suspense>
-              <SaveAlarms show={show} />
-            </Suspense>
+            <SaveButton show={show} />
           </header>
           <Suspense fallback={null}>
-            {mayPick ? <PickedAlarms many={many} list={list} role={role} /> : null}
-            <ManyAlarmsResult many={many} />
+            {mayPick && (many.ids.size > 0 || many.failure !== null) ? (
+              <PickedAlarms many={many} list={list} role={role} />
+            ) : null}
+            {many.result === null ? null : <ManyAlarmsResult many={many} />}
           </Suspense>
           {failure !== null ? (
             <FailureNotice failure={failure} />
@@ -207,7 +238,7 @@ export function AlarmsScreen() {
       </div>
       <Suspense fallback={null}>
         {dialogs.opened === null ? null : <AlarmDialogs dialogs={dialogs} />}
-        <ManyAlarmsDialogs many={many} role={role} />
+        {many.opened === null ? null : <ManyAlarmsDialogs many={many} role={role} />}
       </Suspense>
     </main>
   );

@@ -1,9 +1,8 @@
-// One alarm with all that was done with it, and the note.
+// One alarm with all that was done with it.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, Suspense, useEffect, useState } from 'react';
-import { Form, Label, TextArea, TextField } from 'react-aria-components';
+import { Suspense, useEffect } from 'react';
 import type { Alarm, Result } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import { Deliveries } from '../../components/deliveries.tsx';
@@ -15,7 +14,7 @@ import { FailureNotice, Known } from '../../components/view.tsx';
 import { call } from '../../service/call.ts';
 import { vehicles } from '../../service/live.ts';
 import { session } from '../../service/session.ts';
-import { beganOf, noteMost, rightsOf } from '../../state/alarm-view.ts';
+import { beganOf, rightsOf } from '../../state/alarm-view.ts';
 import { without } from '../../state/search.ts';
 import { type Words, withWords } from '../../words/word-set.ts';
 import { OpenOrder } from '../cut/open-order.tsx';
@@ -27,6 +26,8 @@ import type { ManyAlarms } from './use-many-alarms.ts';
 const CopyLink = lazyPart(
   async () => (await withWords(import('../../components/patterns/copy-link.tsx'))).CopyLink,
 );
+
+const NoteForm = lazyPart(async () => (await withWords(import('./note-form.tsx'))).NoteForm);
 
 type Detail = Result<'getAlarm'>;
 
@@ -211,36 +212,6 @@ function Activity({ detail, words }: { readonly detail: Detail; readonly words: 
   );
 }
 
-function NoteForm({ alarm, dialogs }: { readonly alarm: Alarm; readonly dialogs: Dialogs }) {
-  const { alarms: texts, common } = useWords();
-  const [text, setText] = useState('');
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (text.trim() === '' || dialogs.isBusy) return;
-    void dialogs.change({ action: 'note', alarm, text: text.trim() }).then(
-      () => setText(''),
-      () => undefined,
-    );
-  };
-  return (
-    <Form className="stack" onSubmit={submit}>
-      <TextField className="field" value={text} onChange={setText} maxLength={noteMost}>
-        <Label>{texts.note}</Label>
-        <TextArea className="input" rows={2} placeholder={texts.notePlaceholder} />
-      </TextField>
-      <div className="row">
-        <ActionButton
-          className="button secondary small push"
-          type="submit"
-          isOff={text.trim() === '' || dialogs.isBusy}
-        >
-          {common.add}
-        </ActionButton>
-      </div>
-    </Form>
-  );
-}
-
 interface DetailProps {
   readonly alarmID: string | null;
   /** As the queue has it; null when it is not in the queue. */
@@ -320,7 +291,7 @@ export function AlarmDetail({ alarmID, known, role, dialogs, many }: DetailProps
             ) : (
               <Activity detail={data} words={words} />
             )}
-            {role === 'viewer' ? null : <NoteForm alarm={alarm} dialogs={dialogs} />}
+            <Suspense>{role === 'viewer' ? null : <NoteForm alarm={alarm} dialogs={dialogs} />}</Suspense>
           </>
         )}
       </div>

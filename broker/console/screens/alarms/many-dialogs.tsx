@@ -49,7 +49,7 @@ interface DialogProps {
   readonly role: string;
 }
 
-export function AssignDialog({ many, alarms, role }: DialogProps) {
+function AssignDialog({ many, alarms, role }: DialogProps) {
   const { many: words, alarms: one } = useWords(manyWords);
   const { alarms: texts } = words;
   const owners = useOwners(role);
@@ -91,7 +91,7 @@ export function AssignDialog({ many, alarms, role }: DialogProps) {
   );
 }
 
-export function CloseDialog({ many, alarms }: Omit<DialogProps, 'role'>) {
+function CloseDialog({ many, alarms }: Omit<DialogProps, 'role'>) {
   const {
     alarmDialogs: texts,
     alarms: { reasons },
@@ -132,4 +132,11 @@ export function CloseDialog({ many, alarms }: Omit<DialogProps, 'role'>) {
       />
     </FormDialog>
   );
+}
+
+export function ManyAlarmsDialogs({ many, role }: { readonly many: ManyAlarms; readonly role: string }) {
+  const { opened } = many;
+  if (opened === null) return null;
+  if (opened.kind === 'close') return <CloseDialog many={many} alarms={opened.alarms} />;
+  return <AssignDialog many={many} alarms={opened.alarms} role={role} />;
 }

@@ -1,36 +1,15 @@
-// The picked alarms: what can be done with all of them, the dialogs for it, and what came of each.
-import { Button, Checkbox } from 'react-aria-components';
+// The picked alarms: what can be done with all of them, and what came of each.
+import { Button } from 'react-aria-components';
 import { manyWords } from '../../../../build/words/many.ts';
 import type { Alarm } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { codeText, Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { session } from '../../service/session.ts';
 import { rightsOf } from '../../state/alarm-view.ts';
 import { pickedMost } from '../../state/device-view.ts';
-import { AssignDialog, CloseDialog } from './many-dialogs.tsx';
 import type { ManyAlarms } from './use-many-alarms.ts';
-
-export function PickAlarm({ alarm, many }: { readonly alarm: Alarm; readonly many: ManyAlarms }) {
-  const words = useWords(manyWords);
-  return (
-    <Checkbox
-      className="radio check"
-      aria-label={words.many.pick({
-        alarm: codeText(alarm.statusCode, words),
-        vehicle: alarm.deviceDisplayName,
-      })}
-      isSelected={many.ids.has(alarm.alarmID)}
-      onChange={() => many.toggle(alarm.alarmID)}
-    >
-      <span className="box">
-        <Icon name="check" />
-      </span>
-    </Checkbox>
-  );
-}
 
 interface ListProps {
   readonly many: ManyAlarms;
@@ -138,11 +117,4 @@ export function ManyAlarmsResult({ many }: { readonly many: ManyAlarms }) {
       </div>
     </section>
   );
-}
-
-export function ManyAlarmsDialogs({ many, role }: { readonly many: ManyAlarms; readonly role: string }) {
-  const { opened } = many;
-  if (opened === null) return null;
-  if (opened.kind === 'close') return <CloseDialog many={many} alarms={opened.alarms} />;
-  return <AssignDialog many={many} alarms={opened.alarms} role={role} />;
 }

@@ -1,20 +1,18 @@
 // The table of alarms: panic first, then new before taken, then the oldest first, by the clock of the service.
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, Suspense } from 'react';
+import type { ReactNode } from 'react';
 import type { Alarm } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
+import { Icon } from '../../components/icon.tsx';
 import type { HeldRow } from '../../components/rows/held-rows.ts';
-import { Age, LongName, momentText, Time, timeText } from '../../components/texts.tsx';
-import { lazyPart, useValue, useWords } from '../../components/use.ts';
+import { Age, codeText, LongName, momentText, Time, timeText } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
 import { session } from '../../service/session.ts';
 import { beganOf, rightsOf } from '../../state/alarm-view.ts';
-import { withWords } from '../../words/word-set.ts';
 import { AlarmBadge } from '../vehicle/badges.tsx';
 import { AlarmPlace } from './place.tsx';
 import type { Dialogs } from './use-alarm-changes.ts';
 import type { ManyAlarms } from './use-many-alarms.ts';
-
-const PickAlarm = lazyPart(async () => (await withWords(import('./many.tsx'))).PickAlarm);
 
 interface RowProps {
   readonly alarm: Alarm;
@@ -27,6 +25,29 @@ interface RowProps {
   readonly dialogs: Dialogs;
   /** Null: none can be picked. */
   readonly many: ManyAlarms | null;
+}
+
+/** The box that picks an alarm; of the browser, for its library is larger than this screen. */
+function PickAlarm({ alarm, many }: { readonly alarm: Alarm; readonly many: ManyAlarms }) {
+  const words = useWords();
+  const isPicked = many.ids.has(alarm.alarmID);
+  return (
+    <label className="radio check" {...(isPicked ? { 'data-selected': true } : {})}>
+      <input
+        type="checkbox"
+        className="hidden"
+        aria-label={words.alarms.pickOf({
+          alarm: codeText(alarm.statusCode, words),
+          vehicle: alarm.deviceDisplayName,
+        })}
+        checked={isPicked}
+        onChange={() => many.toggle(alarm.alarmID)}
+      />
+      <span className="box">
+        <Icon name="check" />
+      </span>
+    </label>
+  );
 }
 
 function RowAction({ alarm, role, dialogs }: Pick<RowProps, 'alarm' | 'role' | 'dialogs'>) {
@@ -85,11 +106,7 @@ function Row({ alarm, gone, role, isSelected, isOpen, dialogs, many }: RowProps)
     >
       <td>
         <div className="row">
-          {many === null ? null : (
-            <Suspense fallback={<span className="radio check" aria-hidden />}>
-              <PickAlarm alarm={alarm} many={many} />
-            </Suspense>
-          )}
+          {many === null ? null : <PickAlarm alarm={alarm} many={many} />}
           <div>
             <Link
               from="/alarms"

@@ -1,6 +1,6 @@
 // Saves all alarms that the filter shows as a file: the same columns as the report of alarms.
 import { useEffect, useRef, useState } from 'react';
-import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { Button, MenuItem } from 'react-aria-components';
 import { cutWords } from '../../../../build/words/cut.ts';
 import { findWords } from '../../../../build/words/find.ts';
 import { reportWords } from '../../../../build/words/report.ts';
@@ -8,8 +8,9 @@ import { tabWords } from '../../../../build/words/tab.ts';
 import type { CsvSeparator } from '../../../../src/core/reports/csv.ts';
 import { alarmRow } from '../../../../src/core/reports/rows.ts';
 import { csvOfReport } from '../../../../src/core/reports/table.ts';
-import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
+import type { MenuOfButton } from '../../components/menus/menu-button.tsx';
+import { MenuPopover } from '../../components/menus/menu-popover.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
@@ -92,26 +93,24 @@ function Outcome({ saving, cancel }: Omit<ReturnType<typeof useSaving>, 'begin'>
   );
 }
 
-export function SaveAlarms({ show }: { readonly show: AlarmFilter }) {
+interface SaveAlarmsProps {
+  readonly of: MenuOfButton;
+  readonly show: AlarmFilter;
+}
+
+/** The menu of its button, and what became of the file. */
+export function SaveAlarms({ of, show }: SaveAlarmsProps) {
   const { reports: texts } = useWords(reportWords);
   const { begin, ...shown } = useSaving(show);
   return (
     <>
-      <MenuTrigger>
-        <ActionButton className="button secondary push" isOff={shown.saving.state === 'reading'}>
-          <Icon name="download" />
-          {texts.save}
-        </ActionButton>
-        <Popover className="menu" placement="bottom end">
-          <Menu
-            aria-label={texts.save}
-            onAction={(key) => void begin(key === 'semicolon' ? 'semicolon' : 'comma')}
-          >
-            <MenuItem id="comma">{texts.saveTable}</MenuItem>
-            <MenuItem id="semicolon">{texts.saveSemicolons}</MenuItem>
-          </Menu>
-        </Popover>
-      </MenuTrigger>
+      <MenuPopover
+        of={{ ...of, isOpen: of.isOpen && shown.saving.state !== 'reading' }}
+        onAction={(key) => void begin(key === 'semicolon' ? 'semicolon' : 'comma')}
+      >
+        <MenuItem id="comma">{texts.saveTable}</MenuItem>
+        <MenuItem id="semicolon">{texts.saveSemicolons}</MenuItem>
+      </MenuPopover>
       <Outcome {...shown} />
     </>
   );

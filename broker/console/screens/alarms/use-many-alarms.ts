@@ -79,15 +79,17 @@ export function useManyAlarms() {
     readonly alarms: readonly Alarm[];
   } | null>(null);
   const [result, setResult] = useState<ManyResult | null>(null);
-  const pick = (wanted: readonly string[]): void =>
+  /** @param from what is picked by then: a press may come before the one ahead of it is drawn. */
+  const change = (from: (picked: readonly string[]) => readonly string[]): void =>
     void navigate({
-      search: (before) =>
-        wanted.length === 0
-          ? without(before, 'pick')
-          : { ...before, pick: wanted.slice(0, pickedMost).join(',') },
+      search: (before) => {
+        const wanted = from(parsePicked(before.pick)).slice(0, pickedMost);
+        return wanted.length === 0 ? without(before, 'pick') : { ...before, pick: wanted.join(',') };
+      },
       replace: true,
       resetScroll: false,
     });
+  const pick = (wanted: readonly string[]): void => change(() => wanted);
   const sending = useSending({
     mutationKey,
     mutationFn: send,
@@ -105,8 +107,9 @@ export function useManyAlarms() {
     ids,
     pick,
     toggle(alarmID: string): void {
-      if (ids.has(alarmID)) pick([...ids].filter((id) => id !== alarmID));
-      else if (ids.size < pickedMost) pick([...ids, alarmID]);
+      change((picked) =>
+        picked.includes(alarmID) ? picked.filter((id) => id !== alarmID) : [...picked, alarmID],
+      );
     },
     isBusy: sending.isBusy,
     isDown: state !== 'live',

@@ -1,18 +1,23 @@
 // The order back to the safe state, one press wherever a vehicle is open: restore of the engine, lock of the cargo. It is never behind a dialog,
 // and stays enabled without a stream. What became of it is what the ledger says; for a vehicle that is silent the service code, which restores
 // the engine, stands beside a restore.
+import { Suspense, useEffect } from 'react';
 import { Button } from 'react-aria-components';
 import { cutWords } from '../../../../build/words/cut.ts';
 import { failureText } from '../../components/failure.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
-import { useNow, useValue, useWords } from '../../components/use.ts';
+import { lazyPart, useNow, useValue, useWords } from '../../components/use.ts';
 import { ServiceError } from '../../service/call.ts';
 import { askSafe, type SafeOrder, safeKey, safeOrders } from '../../service/orders/safe-orders.ts';
 import { useCommand, useOrderChanges } from '../../service/orders.ts';
 import { cutStateOf, type Relay } from '../../state/orders/cut-view.ts';
+import { loadAhead, withWords } from '../../words/word-set.ts';
 import { reportTime } from './order-times.ts';
-import { ServiceCode } from './service-code.tsx';
+
+/** Loaded with the button: it is needed when the vehicle or the service is silent. */
+const loadServiceCode = (isAhead = false) => withWords(import('./service-code.tsx'), isAhead);
+const ServiceCode = lazyPart(async () => (await loadServiceCode()).ServiceCode);
 
 interface Subject {
   readonly id: string;
@@ -99,6 +104,7 @@ export function useSafeOrder(relay: Relay, vehicle: Subject) {
   const { safe } = useWords().relays[relay];
   const subject = { deviceID: vehicle.id, relay };
   const order = useValue(safeOrders).get(safeKey(subject));
+  useEffect(() => loadAhead(loadServiceCode), []);
   const { icon, className, marks } = buttons[relay];
   const button = (
     <Button className={className} {...marks} onPress={() => void askSafe(subject)}>
@@ -113,7 +119,9 @@ export function useSafeOrder(relay: Relay, vehicle: Subject) {
         <Outcome vehicle={vehicle} order={order} />
         {isSilent && relay === 'enginecutoff' ? (
           <div>
-            <ServiceCode vehicle={vehicle} />
+            <Suspense>
+              <ServiceCode vehicle={vehicle} />
+            </Suspense>
           </div>
         ) : null}
       </div>

@@ -21,6 +21,7 @@ import { signIn } from '../../service/sign-in.ts';
 import { Fault } from './fault.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
 import { PasswordField } from './password-field.tsx';
+import { useProvider } from './use-provider.ts';
 
 /** A login that the address brings may be of another user: the login screen takes it. */
 function useArrival(): void {
@@ -45,6 +46,7 @@ function Content() {
     mutationFn: signIn,
     onError: () => password.current?.select(),
   });
+  const provider = useProvider();
   useArrival();
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -69,6 +71,12 @@ function Content() {
           <Input className="input" />
         </TextField>
         <PasswordField input={password} hasFocus />
+        {/* The session that begins in the other tab is passed on to this one. */}
+        {provider === '' ? null : (
+          <a className="button secondary" href="/console/login" target="_blank" rel="noopener">
+            <span className="cut-off">{login.providerTab({ host: provider })}</span>
+          </a>
+        )}
         <p className="muted">{login.endedOtherHint}</p>
       </div>
       <footer>

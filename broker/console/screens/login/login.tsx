@@ -1,5 +1,5 @@
 // Sign in: by password, at the login provider where the service has one, or by a link whose one-time code stands behind `#`.
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import { Button, Form, Input, Label, TextField } from 'react-aria-components';
@@ -7,7 +7,6 @@ import { Icon, Logo } from '../../components/icon.tsx';
 import { Notice } from '../../components/texts.tsx';
 import { lazyPart, useTitle, useValue, useWords } from '../../components/use.ts';
 import { type Arrival, firstArrival, takeArrival } from '../../service/arrival.ts';
-import { call } from '../../service/call.ts';
 import { goToProvider } from '../../service/provider-login.ts';
 import { absence, lastUser, session, takeSession } from '../../service/session.ts';
 import { type Entry, signIn } from '../../service/sign-in.ts';
@@ -17,6 +16,7 @@ import { type Words, withWords } from '../../words/word-set.ts';
 import { Fault } from './fault.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
 import { PasswordField } from './password-field.tsx';
+import { useProvider } from './use-provider.ts';
 
 // The button that goes to the login provider; only where the service has one.
 
@@ -28,11 +28,7 @@ function ProviderButton({
   readonly isDisabled: boolean;
 }) {
   const { login } = useWords();
-  const { data } = useQuery({
-    queryKey: ['login-ways'],
-    queryFn: ({ signal }) => call('loginWays', { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const provider = useProvider();
   const way = useMutation({ mutationFn: goToProvider });
   const { reset } = way;
   useEffect(() => {
@@ -43,7 +39,6 @@ function ProviderButton({
     addEventListener('pageshow', begin);
     return () => removeEventListener('pageshow', begin);
   }, [reset]);
-  const provider = data?.provider ?? '';
   if (provider === '') return null;
   return (
     <>

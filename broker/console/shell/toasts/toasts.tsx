@@ -1,4 +1,5 @@
-// The region of the toasts: what happened elsewhere or later. F6 goes to it and back; Escape and a button close a toast.
+// The region of the toasts, loaded behind the first screen: what happened elsewhere or later. F6 goes to it and back; Escape and a button close
+// a toast.
 import { Link, useLocation, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
 import {
@@ -18,8 +19,8 @@ import { useValue, useWords } from '../../components/use.ts';
 import { alarms, alarmsBefore, returns, vehicles } from '../../service/live.ts';
 import { orderEnds } from '../../service/orders/order-ends.ts';
 import { type SafeOrder, safeOrders } from '../../service/orders/safe-orders.ts';
-import { followSentOrders } from '../../service/orders/sent-watch.ts';
 import { useCommand } from '../../service/orders.ts';
+import { viewedAlarms } from '../../state/alarms/viewed-alarms.ts';
 import { cutText, orderIn, orderSearch, type Relay } from '../../state/orders/cut-view.ts';
 import type { OrderEnd } from '../../state/orders/order-ends.ts';
 import { createValue } from '../../state/value.ts';
@@ -75,24 +76,23 @@ function useNewAlarms(): void {
   const { pathname } = useLocation();
   const isShown = pathname === '/alarms';
   const known = useValue(alarmsBefore);
-  const viewed = useRef<ReadonlySet<string>>(new Set());
+  const viewed = useValue(viewedAlarms);
   const key = useRef<string | null>(null);
   useEffect(() => {
     const all = [...open.values()].filter(
       ({ alarmID, alarmState }) => alarmState === 'new' && known?.has(alarmID) === false,
     );
-    if (isShown) viewed.current = new Set(all.map(({ alarmID }) => alarmID));
     const fresh = all
-      .filter(({ alarmID }) => !viewed.current.has(alarmID))
+      .filter(({ alarmID }) => !isShown && !viewed.has(alarmID))
       .toSorted((one, other) => other.opened - one.opened);
     newAlarms.set(fresh);
     if (fresh.length === 0 && key.current !== null) toasts.close(key.current);
     if (fresh.length > 0)
       key.current ??= say({ kind: 'alarms' }, () => {
         key.current = null;
-        viewed.current = new Set([...viewed.current, ...newAlarms.get().map(({ alarmID }) => alarmID)]);
+        viewedAlarms.set(new Set([...viewedAlarms.get(), ...newAlarms.get().map(({ alarmID }) => alarmID)]));
       });
-  }, [open, isShown, known]);
+  }, [open, isShown, known, viewed]);
 }
 
 function useOccasions(): void {
@@ -149,7 +149,6 @@ function useOrderEnds(): void {
 function OrderWatch() {
   const all = useValue(safeOrders);
   useOrderEnds();
-  useEffect(followSentOrders, []);
   return [...all].map(([key, order]) => (
     <SafeWatch key={`${key} ${order.state === 'asked' ? order.commandID : order.state}`} order={order} />
   ));
