@@ -75,7 +75,7 @@ function driversOf(legs: readonly Leg[], said: readonly Said[]): readonly (reado
     state = step.state;
     return step.ended;
   });
-  return [...found, ...endTrips(state)].flatMap((one) => 
+  return [...found, ...endTrips(state)].flatMap((one) =>
     one.kind === 'trip' ? [one.trip.drivers.map(({ id }) => id)] : [],
   );
 }
