@@ -14,14 +14,14 @@ import { useUser } from '../../service/role.ts';
 import { noVehicle, type Vehicle } from '../../state/fleet.ts';
 import { cutText, orderSearch, type Relay, relayOf } from '../../state/orders/cut-view.ts';
 import { missingOf, waitsForSecond } from '../../state/orders/signing.ts';
+import { Agreement, SignButton } from '../cut/agreement.tsx';
 import { breakerText } from '../cut/order-times.ts';
 import { relayIcons, VehicleFacts } from '../cut/parts.tsx';
 import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
+import { useRehearsal } from '../cut/questions/use-rehearsal.ts';
 import { RehearsalEvidence } from '../cut/rehearsal.tsx';
 import { useSafeOrder } from '../cut/safe-order.tsx';
-import { Agreement, SignButton } from '../cut/signing/agreement.tsx';
-import { type Sign, useSign } from '../cut/signing/use-sign.ts';
-import { useRehearsal } from '../cut/use-rehearsal.ts';
+import { type Sign, useSign } from '../cut/use-sign.ts';
 import { reasonWords } from '../cut/verdict-words.ts';
 import { useDecide } from './use-decide.ts';
 

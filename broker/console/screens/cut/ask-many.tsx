@@ -22,12 +22,12 @@ import { EvidenceTable } from './evidence.tsx';
 import { breakerText } from './order-times.ts';
 import { VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
+import { useRehearsal } from './questions/use-rehearsal.ts';
 import { RehearsalAnswer } from './rehearsal.tsx';
 import { useSafeOrder } from './safe-order.tsx';
 import { OrderFooter, OrderNotice, SentBadge, submitUnless, useFound } from './sent.tsx';
 import { useAsk } from './use-ask.ts';
 import { useCloseWhenEnded } from './use-close-when-ended.ts';
-import { useRehearsal } from './use-rehearsal.ts';
 
 /** As many as one request takes: what a user may order within a minute. */
 const vehiclesMost = 10;

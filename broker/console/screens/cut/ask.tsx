@@ -22,16 +22,16 @@ import { neededOf } from '../../state/evidence.ts';
 import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { noteMost, orderLifeS, type Relay } from '../../state/orders/cut-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
+import { PersonsNeeded } from './agreement.tsx';
 import { breakerText } from './order-times.ts';
 import { relayIcons, VehicleFacts } from './parts.tsx';
 import { ProofField, usePersonProof } from './proof-field.tsx';
+import type { Rehearsal } from './questions/use-rehearsal.ts';
 import { RehearsalEvidence } from './rehearsal.tsx';
 import { useSafeOrder } from './safe-order.tsx';
 import { OrderFooter, OrderNotice, SentBadge, submitUnless, targetText, useFound } from './sent.tsx';
 import { ServiceCode } from './service-code.tsx';
-import { PersonsNeeded } from './signing/agreement.tsx';
 import { type Ask, type OrderDetails, useAsk } from './use-ask.ts';
-import type { Rehearsal } from './use-rehearsal.ts';
 
 type Limits = Result<'commandLimits'>;
 

@@ -26,8 +26,8 @@ import { isOverdue } from '../../state/orders/sent-orders.ts';
 import { without } from '../../state/search.ts';
 import { AskOrder } from './ask.tsx';
 import { FollowCommand, FollowRequest } from './following.tsx';
+import { useRehearsal } from './questions/use-rehearsal.ts';
 import { useCloseWhenEnded } from './use-close-when-ended.ts';
-import { useRehearsal } from './use-rehearsal.ts';
 
 /** Inside the dialog: the notice of the page is behind it. */
 function StaleInside({ relay, deviceID }: { readonly relay: Relay; readonly deviceID: string }) {

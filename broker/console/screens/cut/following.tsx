@@ -27,16 +27,16 @@ import {
   type Step,
 } from '../../state/orders/cut-course.ts';
 import { type CutState, canWithdraw, cutStateOf, type Relay, toneOf } from '../../state/orders/cut-view.ts';
+import { Agreement, SignButton } from './agreement.tsx';
 import { Audit } from './audit.tsx';
 import { EvidenceTable } from './evidence.tsx';
 import { Countdown, Course, CutStateBadge, relayIcons, VehicleFacts } from './parts.tsx';
+import type { Rehearsal } from './questions/use-rehearsal.ts';
 import { RehearsalEvidence } from './rehearsal.tsx';
 import { useSafeOrder } from './safe-order.tsx';
 import { commandSays, requestSays, type Said } from './says.ts';
 import { ServiceCode } from './service-code.tsx';
-import { Agreement, SignButton } from './signing/agreement.tsx';
-import { type Sign, useSign } from './signing/use-sign.ts';
-import type { Rehearsal } from './use-rehearsal.ts';
+import { type Sign, useSign } from './use-sign.ts';
 
 export interface FollowProps {
   readonly relay: Relay;

@@ -8,7 +8,7 @@ import { useWords } from '../../components/use.ts';
 import type { Relay } from '../../state/orders/cut-view.ts';
 import type { WordsWith } from '../../words/word-set.ts';
 import { EvidenceTable } from './evidence.tsx';
-import type { Rehearsal } from './use-rehearsal.ts';
+import type { Rehearsal } from './questions/use-rehearsal.ts';
 import { whyText } from './verdict-words.ts';
 
 interface RehearsalProps {

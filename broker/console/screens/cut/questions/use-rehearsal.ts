@@ -2,10 +2,10 @@
 // request; a unit answers at most every 20 s.
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { Verdict } from '../../api/operations.ts';
-import { useNow } from '../../components/use.ts';
-import { call } from '../../service/call.ts';
-import type { Relay } from '../../state/orders/cut-view.ts';
+import type { Verdict } from '../../../api/operations.ts';
+import { useNow } from '../../../components/use.ts';
+import { call } from '../../../service/call.ts';
+import type { Relay } from '../../../state/orders/cut-view.ts';
 
 /** Units refuse what is asked more often, s. */
 const pauseS = 20;

@@ -1,21 +1,21 @@
 // Signing an order: one touch, one request, and what stands in its way.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { cutWords } from '../../../../../build/words/cut.ts';
-import type { Approval } from '../../../api/operations.ts';
-import { type Failure, failureText } from '../../../components/failure.ts';
-import { useValue, useWords } from '../../../components/use.ts';
-import { call } from '../../../service/call.ts';
-import { connection, isLive } from '../../../service/live.ts';
-import { AlteredOrder, askedOrder, hasPasskeys, signOrder } from '../../../service/orders/order-signing.ts';
-import { NoPasskey } from '../../../service/passkeys.ts';
-import { useUser } from '../../../service/role.ts';
-import { useSending } from '../../../service/sending.ts';
-import { session } from '../../../service/session.ts';
-import type { Relay } from '../../../state/orders/cut-view.ts';
-import { missingOf, type SeenOrder } from '../../../state/orders/signing.ts';
-import type { WordsWith } from '../../../words/word-set.ts';
-import type { PersonProof } from '../proof-field.tsx';
+import { cutWords } from '../../../../build/words/cut.ts';
+import type { Approval } from '../../api/operations.ts';
+import { type Failure, failureText } from '../../components/failure.ts';
+import { useValue, useWords } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { connection, isLive } from '../../service/live.ts';
+import { AlteredOrder, askedOrder, hasPasskeys, signOrder } from '../../service/orders/order-signing.ts';
+import { NoPasskey } from '../../service/passkeys.ts';
+import { useUser } from '../../service/role.ts';
+import { useSending } from '../../service/sending.ts';
+import { session } from '../../service/session.ts';
+import type { Relay } from '../../state/orders/cut-view.ts';
+import { missingOf, type SeenOrder } from '../../state/orders/signing.ts';
+import type { WordsWith } from '../../words/word-set.ts';
+import type { PersonProof } from './proof-field.tsx';
 
 export interface Sign {
   /** False: there is nothing to sign, or not by this user. */

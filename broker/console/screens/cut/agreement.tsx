@@ -1,21 +1,21 @@
 // Agreement of persons of the owner's list: before an order is asked for, and while it waits.
-import { cutWords } from '../../../../../build/words/cut.ts';
-import type { Approval, Device } from '../../../api/operations.ts';
-import { ActionButton } from '../../../components/action-button.tsx';
-import { Icon } from '../../../components/icon.tsx';
-import { Pairs } from '../../../components/patterns/detail.tsx';
-import { Badge, Notice, timeText } from '../../../components/texts.tsx';
-import { useWords } from '../../../components/use.ts';
-import { FailureNotice } from '../../../components/view.tsx';
-import { hasPasskeys } from '../../../service/orders/order-signing.ts';
-import { useLimits } from '../../../service/orders.ts';
-import { type OwnerRecord, useOwner } from '../../../service/reading/owner.ts';
-import { useRole } from '../../../service/role.ts';
-import { session } from '../../../service/session.ts';
-import type { Relay } from '../../../state/orders/cut-view.ts';
-import { missingOf, waitsForSecond } from '../../../state/orders/signing.ts';
-import { reasonWords } from '../verdict-words.ts';
+import { cutWords } from '../../../../build/words/cut.ts';
+import type { Approval, Device } from '../../api/operations.ts';
+import { ActionButton } from '../../components/action-button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Pairs } from '../../components/patterns/detail.tsx';
+import { Badge, Notice, timeText } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { FailureNotice } from '../../components/view.tsx';
+import { hasPasskeys } from '../../service/orders/order-signing.ts';
+import { useLimits } from '../../service/orders.ts';
+import { type OwnerRecord, useOwner } from '../../service/reading/owner.ts';
+import { useRole } from '../../service/role.ts';
+import { session } from '../../service/session.ts';
+import type { Relay } from '../../state/orders/cut-view.ts';
+import { missingOf, waitsForSecond } from '../../state/orders/signing.ts';
 import type { Sign } from './use-sign.ts';
+import { reasonWords } from './verdict-words.ts';
 
 const mayOrder = ({ role, vehicles }: OwnerRecord['persons'][number], relay: Relay, vehicle: string) =>
   (role === 'both' || role === (relay === 'enginecutoff' ? 'cut' : 'unlock')) &&
