@@ -206,8 +206,9 @@ export function AlarmsScreen() {
             {mayPick && (many.ids.size > 0 || many.failure !== null) ? (
               <PickedAlarms many={many} list={list} role={role} />
             ) : null}
-            {many.result === null ? null : <ManyAlarmsResult many={many} />}
           </Suspense>
+          {/* Apart: a button that is hidden while this is loaded would lose the focus. */}
+          <Suspense>{many.result === null ? null : <ManyAlarmsResult many={many} />}</Suspense>
           {failure !== null ? (
             <FailureNotice failure={failure} />
           ) : held.rows.length === 0 ? (
