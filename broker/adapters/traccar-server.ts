@@ -30,11 +30,14 @@ export function openTraccarServer({ url, tokenFile, account, everyS }: TraccarCo
   if (url === '') return null;
   const token = readSecretLine('traccar.tokenFile', tokenFile);
   const list = async (path: string, query: Readonly<Record<string, string>>): Promise<readonly unknown[]> => {
-    const answer = await fetch(`${url.replace(/\/+$/, '')}/api/${path}?${new URLSearchParams(query)}`, {
-      headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-    });
+    const answer = await fetch(
+      `${url.replace(/\/+$/, '')}/api/${path}?${new URLSearchParams(query).toString()}`,
+      {
+        headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      },
+    );
     if (!answer.ok || answer.body === null) {
       await answer.body?.cancel();
       throw new Error(`the answer has the status ${answer.status}`);

@@ -72,9 +72,9 @@ const post = (path: string, body: object, as = admin) =>
   service.call({ method: 'POST', path: `/api/v1${path}`, body, ...(as === '' ? {} : { token: as }) });
 const forward = (body: object, as = token) => post('/tracker/traccar/authorization', body, as);
 const codeOf = (answer: { json(): Json }) => (answer.json()['error'] as { code?: string } | undefined)?.code;
-const rowsOf = async (deviceID: string): Promise<readonly Json[]> =>
-  (await service.rows(`SELECT e.* FROM events e JOIN devices d ON d.device_no = e.device_no
-    WHERE d.device_id = '${deviceID}' ORDER BY e.event_no`)) as readonly Json[];
+const rowsOf = (deviceID: string): Promise<readonly Json[]> =>
+  service.rows(`SELECT e.* FROM events e JOIN devices d ON d.device_no = e.device_no
+    WHERE d.device_id = '${deviceID}' ORDER BY e.event_no`);
 const view = async (deviceID: string) =>
   (await service.call({ path: `/api/v1/device/getdevice/${deviceID}/authorization`, token: admin })).json();
 const tokenOf = async (body: object): Promise<string> =>

@@ -8,7 +8,7 @@ import { isDataFault } from '../../core/store-faults.ts';
 import { lockAccount } from '../../store/accounts/accounts.ts';
 import { clearUniqueIDs, type ImportRow, insertBare, updateMany } from '../../store/devices/device-import.ts';
 import { freeDevices, needRoom } from '../../store/devices/device-limit.ts';
-import type { ApiServices } from '../base/api-services.ts';
+import type { ApiServices } from '../api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { readCsv } from '../base/csv.ts';

@@ -122,6 +122,15 @@ interface Fleet {
   readonly selected: string | null;
 }
 
+function drawChanges(map: LibreMap, name: Source, changes: ReturnType<ShownMarks['show']>): void {
+  if (changes === null) return;
+  // A map that is removed meanwhile rejects what its worker has not drawn.
+  void map
+    .getSource<GeoJSONSource>(name)
+    ?.updateData(changes)
+    .catch(() => undefined);
+}
+
 export function createFleetMarks(map: LibreMap): FleetMarks {
   let fleet: Fleet = { placed: placedOf([]), selected: null };
   let isDirty = false;
@@ -135,15 +144,7 @@ export function createFleetMarks(map: LibreMap): FleetMarks {
     selected: createShownMarks(),
   };
 
-  const draw = (name: Source): void => {
-    const changes = drawn[name].show();
-    // A map that is removed meanwhile rejects what its worker has not drawn.
-    if (changes !== null)
-      void map
-        .getSource<GeoJSONSource>(name)
-        ?.updateData(changes)
-        .catch(() => undefined);
-  };
+  const draw = (name: Source): void => drawChanges(map, name, drawn[name].show());
   /** While a style is being replaced there are no sources; the next one is given all. */
   const hasSources = (): boolean => map.getSource('vehicles') !== undefined;
   const lastOf = (id: string): VehicleMark | undefined =>

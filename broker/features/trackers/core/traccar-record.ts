@@ -2,6 +2,7 @@
 // unknown wherever a real 0 is rare.
 
 import { canonicalJson } from '../../../../src/core/canonical-json.ts';
+import { dayMs } from '../../../../src/core/durations.ts';
 import { busValueNames } from '../../../../src/core/events/bus-values.ts';
 import { type AttributeValue, eventLimits } from '../../../../src/core/events/event.ts';
 import { dateMs } from '../../../../src/core/events/event-json.ts';
@@ -27,9 +28,8 @@ interface ForwardedRecord {
 export const membersOf = (value: unknown): Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
 
-/** Before it no tracker reported; clocks that were never set stand at 1970, 1980 or 1999. */
-const earliestMs = Date.UTC(2000, 0, 1);
-const dayMs = 86_400_000;
+/** 1 January 2000: before it no tracker reported; clocks that were never set stand at 1970, 1980 or 1999. */
+const earliestMs = 946_684_800_000;
 /** A fix that is older than its message by more than this is of another moment. */
 const oldFixMs = 60_000;
 
@@ -120,7 +120,8 @@ const codeIn = (table: Readonly<Record<string, StatusName>>, name: unknown): Sta
 
 /** Codes of a position by its alarms; without one that has a code here it is a position, or a sign of life. */
 function codesOf(attributes: Members, hasFix: boolean): readonly StatusName[] {
-  const texts = String(attributes['alarm'] ?? '').split(',');
+  const { alarm } = attributes;
+  const texts = typeof alarm === 'string' ? alarm.split(',') : [];
   const named = texts.flatMap((text) => codeIn(alarms, text) ?? []);
   if (named.length > 0) return [...new Set(named)];
   return [hasFix ? 'LOCATION' : 'HEARTBEAT'];
