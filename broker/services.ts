@@ -4,7 +4,7 @@ import type { EventTexts } from '../src/core/events/event-text.ts';
 import type { PersonsCrypto } from '../src/core/persons/webauthn.ts';
 import type { Database, NotifyingDatabase, Verifier } from '../src/ports.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
-import type { ApiServices, FeatureService, Kernel, Slice } from './api/api-services.ts';
+import type { ApiServices, FeatureService, Kernel, Slice } from './api/base/api-services.ts';
 import { callerOf, type LinkCaller } from './api/base/caller.ts';
 import { createFleetCache } from './api/fleet/fleet-cache.ts';
 import { createAccountChecks } from './audit/account-check.ts';

@@ -1,7 +1,7 @@
 // A feature: what one folder below `broker/features/` adds to the kernel. Without the folder and its line in
 // `broker/features.ts` the broker compiles and starts.
 import type { Database, Statement } from '../../src/ports.ts';
-import type { FeatureService, Slice } from '../api/api-services.ts';
+import type { FeatureService, Slice } from '../api/base/api-services.ts';
 import type { LinkCallers } from '../api/base/caller.ts';
 import type { Operation } from '../api/base/operation.ts';
 import type { KeyOwner } from '../core/events/trip-drivers.ts';

@@ -2,7 +2,7 @@
 // No relay moves to its restrictive state, every restore works; what two persons signed is carried out, also with the broker killed between the two.
 import { expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
-import type { ApiServices } from '../../broker/api/api-services.ts';
+import type { ApiServices } from '../../broker/api/base/api-services.ts';
 import type { Caller } from '../../broker/api/base/caller.ts';
 import { orderCommand } from '../../broker/api/commands/command-order.ts';
 import { agree } from '../../broker/api/commands/signed-decision.ts';

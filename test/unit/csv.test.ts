@@ -1,6 +1,6 @@
 // CSV as RFC 4180 has it and as spreadsheets write it, with the line of every row and of every fault.
 import { describe, expect, it } from 'vitest';
-import { readCsv } from '../../broker/api/base/csv.ts';
+import { readCsv } from '../../broker/api/answers/csv.ts';
 
 const rowsOf = async (text: string) => (await readCsv(text, 100)).map(({ line, cells }) => [line, ...cells]);
 

@@ -3,8 +3,8 @@
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../../src/core/errors.ts';
-import type { ApiServices } from '../../api/api-services.ts';
 import type { Admission, AdmissionLane } from '../../api/base/admission.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { type Caller, isLinkCaller } from '../../api/base/caller.ts';
 import { parseKey, runOnce, takesKey } from '../../api/base/idempotency.ts';
 import { acceptsType } from '../../api/base/negotiation.ts';

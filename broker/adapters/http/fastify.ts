@@ -13,8 +13,8 @@ import {
 } from 'fastify';
 import { AppError, errorKinds, messageOf } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
-import type { ApiServices } from '../../api/api-services.ts';
 import { createAdmission } from '../../api/base/admission.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { authenticate, type Caller } from '../../api/base/caller.ts';
 import { createPathTable } from '../../api/base/negotiation.ts';
 import { type Operation } from '../../api/base/operation.ts';

@@ -21,7 +21,7 @@ import {
   requestApprovalOff,
 } from '../../store/accounts/second-person.ts';
 import { isWithoutCuts } from '../../store/geozones/geozones.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry, changesOf } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { lineText, needTimeZone, passwordAgain, timeZone } from '../base/input-members.ts';

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { passwordMost } from '../../core/accounts/password.ts';
 import { endSession, loginsMost, tokenIDOf } from '../../store/accounts/sessions.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';

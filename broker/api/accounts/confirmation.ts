@@ -5,7 +5,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import { providerActor } from '../../core/accounts/provider-identity.ts';
 import { lockAccount } from '../../store/accounts/accounts.ts';
 import { confirm, mayConfirm, vouch } from '../../store/accounts/second-person.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation } from '../base/operation.ts';

@@ -10,7 +10,7 @@ import {
   joinGroup,
   leaveGroup,
 } from '../../store/accounts/groups.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { bulkMembers, bulkText, countItems, eachDevice, itemMembers } from '../base/bulk.ts';
 import { operation } from '../base/operation.ts';

@@ -14,7 +14,7 @@ import {
   putGroup,
   unknownDevices,
 } from '../../store/accounts/groups.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { lineText, needKnown } from '../base/input-members.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../store/accounts/provider-logins.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
 import { findProfile } from '../../store/accounts/users.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import type { Caller } from '../base/caller.ts';
 import { operation } from '../base/operation.ts';

@@ -4,7 +4,7 @@ import { formatToken, tokenRandomBytes } from '../../core/accounts/session.ts';
 import type { UserKey } from '../../store/accounts/accounts.ts';
 import { insertAudit } from '../../store/accounts/audit.ts';
 import { beginSession, hashToken, tokenIDOf, userAgentMost } from '../../store/accounts/sessions.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 
 /** What an answer says of a session that it begins. */
 export const sessionMembers = {

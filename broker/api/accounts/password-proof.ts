@@ -9,7 +9,7 @@ import { insertAudit } from '../../store/accounts/audit.ts';
 import { loginSources } from '../../store/accounts/audit-log.ts';
 import { useLoginProof } from '../../store/accounts/provider-logins.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Actor } from '../base/audit-entry.ts';
 
 export interface Credentials extends LoginAttempt {

@@ -15,7 +15,7 @@ import {
   providerLoginS,
 } from '../../store/accounts/provider-logins.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { openSession, sessionMembers } from './opened-session.ts';

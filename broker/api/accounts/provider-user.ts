@@ -21,7 +21,7 @@ import {
   type UserRecord,
   usersMost,
 } from '../../store/accounts/users.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { mayAct } from './password-proof.ts';
 import { noticeOf } from './user-notice.ts';
 import { everyDevice } from './user-view.ts';

@@ -19,7 +19,7 @@ import {
 } from '../../store/accounts/sessions.ts';
 import { listRegistrations, type RegistrationRow } from '../../store/notifications/push.ts';
 import type { NamedDevices } from '../../store/schema/accounts.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { invalidAt } from '../base/input-members.ts';

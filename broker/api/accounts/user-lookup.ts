@@ -1,7 +1,7 @@
 // One user of the account, if visible to the caller: administrators see all users, others only themselves.
 import { AppError } from '../../../src/core/errors.ts';
 import { findProfile, type UserProfile } from '../../store/accounts/users.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Caller } from '../base/caller.ts';
 
 /** @throws AppError `not_found`, with the same message for a user of another account. */

@@ -2,7 +2,7 @@
 import type { Statement } from '../../../src/ports.ts';
 import type { UserTopic } from '../../core/notifications/notice.ts';
 import { notifyAdministrators } from '../../store/notifications/user-notices.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Caller } from '../base/caller.ts';
 
 /** Notifies the administrators of the caller's account under a condition; deliveries are to be woken after the batch. */

@@ -17,7 +17,7 @@ import {
   type UserRecord,
   usersMost,
 } from '../../store/accounts/users.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, type AuditedAction, auditEntry, changesOf } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import {

@@ -4,7 +4,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import type { Statement } from '../../../src/ports.ts';
 import type { Alarm } from '../../core/alarms/alarm.ts';
 import { type AlarmActor, type Change, changeAlarm } from '../../store/alarms/alarm-changes.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import type { Caller } from '../base/caller.ts';
 import { invalidAt } from '../base/input-members.ts';

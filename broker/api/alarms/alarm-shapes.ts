@@ -12,7 +12,7 @@ import {
 import { alarmPriorities } from '../../core/notifications/alarm-kinds.ts';
 import { findAlarm } from '../../store/alarms/alarms.ts';
 import { alarmDelivery } from '../answers/delivery-view.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Caller } from '../base/caller.ts';
 import { lineText } from '../base/input-members.ts';
 import { count, envelope, epoch, numberOrDigits, ok, text } from '../base/shapes.ts';

@@ -19,7 +19,7 @@ import { decidedRules } from '../../store/alarms/escalations.ts';
 import { listAlarmDeliveries } from '../../store/notifications/deliveries.ts';
 import { groupsOf, listRules } from '../../store/notifications/rules.ts';
 import { viewAlarmDelivery } from '../answers/delivery-view.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { operation } from '../base/operation.ts';
 import { pageMembers, pageOf, pageQuery, pageSize, parsePageCursor } from '../base/paging.ts';
 import { envelope, ok } from '../base/shapes.ts';

@@ -4,7 +4,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import { type Alarm, alarmLimits, viewAlarm } from '../../core/alarms/alarm.ts';
 import { type Change, close, statementsOfChange, take } from '../../store/alarms/alarm-changes.ts';
 import { findAlarms } from '../../store/alarms/alarms.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { bulkMembers, countItems, itemError, itemMembers } from '../base/bulk.ts';
 import { invalidAt } from '../base/input-members.ts';
 import { operation } from '../base/operation.ts';

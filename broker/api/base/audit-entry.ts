@@ -2,7 +2,7 @@
 import { canonicalJson } from '../../../src/core/canonical-json.ts';
 import type { Statement } from '../../../src/ports.ts';
 import { insertAudit } from '../../store/accounts/audit.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from './api-services.ts';
 import { type Caller } from './caller.ts';
 
 export interface AuditedAction {

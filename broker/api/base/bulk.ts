@@ -2,7 +2,7 @@
 // not promised. A fault of the service in one item does not hide the results of others.
 import { type Static, Type } from 'typebox';
 import { AppError, errorKinds, messageOf } from '../../../src/core/errors.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from './api-services.ts';
 import { publicError } from './problem.ts';
 
 /** A list of device ids to act on. */

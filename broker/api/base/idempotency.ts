@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import { claimKey, findKey, freeKey, type KeyClaim, keepAnswer } from '../../store/accounts/idempotency.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from './api-services.ts';
 import { type Caller } from './caller.ts';
 import type { Operation } from './operation.ts';
 

@@ -4,7 +4,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../../../src/core/errors.ts';
 import type { Role, TokenScope } from '../../core/accounts/session.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Caller, LinkCaller } from './caller.ts';
 import type { ReadyJson } from './ready-json.ts';
 

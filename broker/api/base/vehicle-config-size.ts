@@ -5,7 +5,7 @@ import { configSizeFault } from '../../rollout/config-size.ts';
 import { encodeZones } from '../../rollout/config-zones.ts';
 import { readAccountChoice } from '../../store/devices/vehicle-settings.ts';
 import type { GeozoneRow } from '../../store/geozones/geozones.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from './api-services.ts';
 
 interface ConfigChange {
   readonly settings: SettingsChange;

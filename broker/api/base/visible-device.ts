@@ -1,7 +1,7 @@
 // The device that an operation names, within the caller's scope.
 import { AppError } from '../../../src/core/errors.ts';
 import { type DeviceRow, findVisibleDevice } from '../../store/devices/devices.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from './api-services.ts';
 import type { Caller } from './caller.ts';
 
 /** The answer for a device that the caller does not see: the same whether there is one or not. */

@@ -15,7 +15,7 @@ import {
 import { findCapFacts } from '../../store/commands/command-caps.ts';
 import { type CommandRow, supersedeAndInsert } from '../../store/commands/commands.ts';
 import { provePasswordAgain } from '../accounts/password-proof.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { lineText, passwordAgain } from '../base/input-members.ts';
 import { operation } from '../base/operation.ts';

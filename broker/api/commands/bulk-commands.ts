@@ -5,7 +5,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';
 import { type CapFacts, capLimits, isCut, isLimited, refusalOf } from '../../core/commands/command-caps.ts';
 import { findCapFacts } from '../../store/commands/command-caps.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { bulkMembers, bulkText, countItems, eachDevice, itemMembers, manyDevices } from '../base/bulk.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation } from '../base/operation.ts';

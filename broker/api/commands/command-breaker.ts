@@ -9,7 +9,7 @@ import {
   mayReset,
   resetBreaker,
 } from '../../store/commands/command-caps.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation } from '../base/operation.ts';

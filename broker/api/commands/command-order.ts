@@ -21,7 +21,7 @@ import { findCapFacts, isEligibleNow } from '../../store/commands/command-caps.t
 import { isOvertakenNow } from '../../store/commands/safe-orders.ts';
 import { endVoidOrders, insertSignedOrder } from '../../store/commands/signed-orders.ts';
 import { provePasswordAgain } from '../accounts/password-proof.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { needDevice } from '../base/visible-device.ts';
 import { type CommandView, viewCommand, viewWaiting } from './command-view.ts';

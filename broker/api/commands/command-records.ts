@@ -4,7 +4,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import { type CommandRow, findCommand, listCommands } from '../../store/commands/commands.ts';
 import { findVisibleDevice } from '../../store/devices/devices.ts';
 import { exampleVerdict } from '../answers/examples.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation } from '../base/operation.ts';

@@ -6,7 +6,7 @@ import { type FeatureName, type FeatureState, featureNames } from '../../../src/
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { exampleDevice } from '../answers/examples.ts';
 import { viewDevice } from '../answers/views.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { invalidAt, lineText, passwordAgain } from '../base/input-members.ts';
 import { operation } from '../base/operation.ts';

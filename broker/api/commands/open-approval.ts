@@ -3,7 +3,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import { refusalOf } from '../../core/commands/command-caps.ts';
 import { type ApprovalRow, type Decider, findApproval } from '../../store/commands/approvals.ts';
 import { findCapFacts, isEligibleNow } from '../../store/commands/command-caps.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Caller } from '../base/caller.ts';
 
 /** @throws AppError `not_found`, also when the device is outside of the caller's scope. */

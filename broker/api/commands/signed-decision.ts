@@ -25,7 +25,7 @@ import {
   recordAgreement,
 } from '../../store/commands/signed-orders.ts';
 import type { Signature } from '../../store/schema/commands.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { deciderOf, needApproval, needOpen, refuseApproval } from './open-approval.ts';
 

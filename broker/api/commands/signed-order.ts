@@ -9,7 +9,7 @@ import { roleCovers } from '../../core/accounts/session.ts';
 import { type ApprovalRow, personalOrderOf, viewApproval } from '../../store/commands/approvals.ts';
 import { findOwnerDocument } from '../../store/commands/owner-documents.ts';
 import type { DeviceRow } from '../../store/devices/devices.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Caller } from '../base/caller.ts';
 import type { SignedMembers } from './command-view.ts';
 

@@ -10,7 +10,7 @@ import {
   listStates,
 } from '../../store/devices/devices.ts';
 import type { DeviceDetails } from '../answers/views.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Caller } from '../base/caller.ts';
 import type { Pages } from '../base/operation.ts';
 import { unknownDevice } from '../base/visible-device.ts';

@@ -7,7 +7,7 @@ import { listDeviceIDs } from '../../store/devices/devices.ts';
 import { fleetRevisions, needsWholeList, noRevisions } from '../../store/devices/fleet.ts';
 import { exampleDevice } from '../answers/examples.ts';
 import { type DeviceDetails, mayUpdateDevices, narrowDevice, viewDevice } from '../answers/views.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Caller } from '../base/caller.ts';
 import { invalidAt } from '../base/input-members.ts';
 import { operation, type Pages } from '../base/operation.ts';

@@ -9,7 +9,7 @@ import { isDataFault } from '../../core/store-faults.ts';
 import { freeDevices } from '../../store/devices/device-limit.ts';
 import type { DeviceFields } from '../../store/devices/devices.ts';
 import { holderOfUniqueID } from '../../store/devices/unique-ids.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { invalidAt, linesText, lineText, sentFields, sentTexts } from '../base/input-members.ts';
 
 /** Id of a device that may be new. */

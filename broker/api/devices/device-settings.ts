@@ -11,7 +11,7 @@ import { hashSecret, makeSecret } from '../../store/devices/device-secret.ts';
 import { type DeviceRow, replaceSecret, updateDevice } from '../../store/devices/devices.ts';
 import { exampleDevice } from '../answers/examples.ts';
 import { viewDevice } from '../answers/views.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { operation } from '../base/operation.ts';
 import { device, envelope, ok } from '../base/shapes.ts';

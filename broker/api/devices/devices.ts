@@ -7,7 +7,7 @@ import { isCreatable, isThere } from '../../store/devices/device-limit.ts';
 import { findVisibleDevice, insertDevice, updateDevice } from '../../store/devices/devices.ts';
 import { exampleDevice } from '../answers/examples.ts';
 import { mayUpdateDevices, viewDevice } from '../answers/views.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation } from '../base/operation.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../store/devices/diagnostics.ts';
 import { exampleDevice } from '../answers/examples.ts';
 import { viewDevice } from '../answers/views.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation, type Pages } from '../base/operation.ts';
 import { type DeviceView, device, envelope, epoch, ok } from '../base/shapes.ts';

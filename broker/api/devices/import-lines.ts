@@ -4,9 +4,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type Static, Type } from 'typebox';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import { type DeviceFields, type DeviceRow, listDevices } from '../../store/devices/devices.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { CsvRow } from '../answers/csv.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Caller } from '../base/caller.ts';
-import type { CsvRow } from '../base/csv.ts';
 import { createChecker } from '../base/request.ts';
 import {
   descriptionText,

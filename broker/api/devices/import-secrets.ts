@@ -8,7 +8,7 @@ import {
   insertSecrets,
 } from '../../store/devices/device-import.ts';
 import { hashSecret, makeSecret } from '../../store/devices/device-secret.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';

@@ -20,7 +20,7 @@ import {
   saveAccountSettings,
   saveDeviceSettings,
 } from '../../store/devices/vehicle-settings.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry, changesOf } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation } from '../base/operation.ts';

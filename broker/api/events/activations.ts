@@ -18,7 +18,7 @@ import { codesKeys, deviceKeys, type KeyRange } from '../../store/events/event-k
 import { eventNoOf, isNewEvent } from '../../store/events/event-records.ts';
 import { lastEventNo } from '../../store/slices/slices.ts';
 import { exampleEvent } from '../answers/examples.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation } from '../base/operation.ts';

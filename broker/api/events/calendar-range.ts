@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { namedDates, withTimes } from '../../core/reports/due-times.ts';
 import { findProfile } from '../../store/accounts/users.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Caller } from '../base/caller.ts';
 import { needTimeZone, timeZone } from '../base/input-members.ts';
 

@@ -11,7 +11,7 @@ import type { EventKey, KeyRange, KeyStream } from '../../store/events/event-key
 import { type EventRecord, eventRecords, recordsPerRead } from '../../store/events/event-records.ts';
 import { lastEventNo } from '../../store/slices/slices.ts';
 import { viewEvent } from '../answers/views.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Caller } from '../base/caller.ts';
 import { decodeCursor, encodeCursor } from '../base/cursor.ts';
 import type { Pages } from '../base/operation.ts';

@@ -13,7 +13,7 @@ import {
   exampleState,
 } from '../answers/examples.ts';
 import { mayUpdateDevices, viewEvent, viewStates, viewVehicleBus } from '../answers/views.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation } from '../base/operation.ts';
 import { readyJson } from '../base/ready-json.ts';

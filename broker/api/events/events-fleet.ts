@@ -4,7 +4,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import { isRoutine } from '../../store/base/routine-codes.ts';
 import { fleetKeys, type KeyRange } from '../../store/events/event-keys.ts';
 import { exampleEvent } from '../answers/examples.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation } from '../base/operation.ts';
 import { ok } from '../base/shapes.ts';

@@ -7,7 +7,7 @@ import type { Stop, Trip, TripOrStop } from '../../core/events/trip-way.ts';
 import { exportLimits } from '../../scheduling/per-account-limits.ts';
 import { listDevices } from '../../store/devices/devices.ts';
 import { firstEventMs } from '../../store/events/trip-events.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation, type Pages } from '../base/operation.ts';
 import { envelope, epoch, ok } from '../base/shapes.ts';

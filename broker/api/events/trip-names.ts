@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { driversMost, driversOf, type TripDriver } from '../../core/events/trip-drivers.ts';
 import type { Trip, TripOrStop } from '../../core/events/trip-way.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Pages } from '../base/operation.ts';
 import { calendarQuery } from './calendar-range.ts';
 

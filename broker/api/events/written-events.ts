@@ -16,7 +16,7 @@ import {
 import type { EventKey, KeyRange } from '../../store/events/event-keys.ts';
 import { type KeptPage, mayHaveArrivals, type Part } from '../../store/events/event-pages.ts';
 import { type Run, runsWithin } from '../../store/slices/slices.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Caller } from '../base/caller.ts';
 import { encodeCursor } from '../base/cursor.ts';
 import type { WrittenList } from '../base/operation.ts';

@@ -16,7 +16,7 @@ import {
   type ZoneName,
 } from '../../store/geozones/geozones.ts';
 import { features, sensorTexts } from '../answers/views.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Caller } from '../base/caller.ts';
 import type { PagedRecord, Pages } from '../base/operation.ts';
 import { ok } from '../base/shapes.ts';

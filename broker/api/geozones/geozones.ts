@@ -23,7 +23,7 @@ import {
   restrictingSwitches,
   updateGeozone,
 } from '../../store/geozones/geozones.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry, changesOf } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation } from '../base/operation.ts';

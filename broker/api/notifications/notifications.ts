@@ -14,7 +14,7 @@ import {
   viewAll,
   viewOne,
 } from '../../store/notifications/notifications.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { operation, type Pages } from '../base/operation.ts';

@@ -7,7 +7,7 @@ import { faultCodes, viewFault } from '../../core/notifications/delivery-fault.t
 import { faultOfWebhook, hostOf } from '../../core/notifications/delivery-targets.ts';
 import { webhookTestBody } from '../../core/notifications/notice.ts';
 import { findRule, type RuleKey, ruleExists, webhookSecretOf } from '../../store/notifications/rules.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';

@@ -22,7 +22,7 @@ import type { EventRow } from '../../store/events/events.ts';
 import { idsMost, listGeozonesOf } from '../../store/geozones/geozones.ts';
 import { groupsOf } from '../../store/notifications/rules.ts';
 import { lastEventNo } from '../../store/slices/slices.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import type { Caller } from '../base/caller.ts';
 import { operation } from '../base/operation.ts';
 import { envelope, ok } from '../base/shapes.ts';

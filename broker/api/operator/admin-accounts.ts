@@ -16,7 +16,7 @@ import {
   countDevices,
   listAccounts,
 } from '../../store/accounts/accounts.ts';
-import type { ApiServices } from '../api-services.ts';
+import type { ApiServices } from '../base/api-services.ts';
 import {
   invalidAt,
   lineText,

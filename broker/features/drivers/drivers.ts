@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { keyForm } from '../../../src/core/driver-key.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { linePatternSource, namePatternSource } from '../../../src/core/ids.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { type Actor, auditEntry } from '../../api/base/audit-entry.ts';
 import { type Caller } from '../../api/base/caller.ts';
 import { invalidAt, linesText, lineText } from '../../api/base/input-members.ts';

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { codeIDPattern } from '../../../src/core/wire/enrolment-code.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
 import { type Caller } from '../../api/base/caller.ts';
 import { operation, type Pages } from '../../api/base/operation.ts';

@@ -14,7 +14,7 @@ import {
   transcriptOf,
 } from '../../../src/core/wire/enrolment.ts';
 import { codeIDPattern } from '../../../src/core/wire/enrolment-code.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { invalidAt } from '../../api/base/input-members.ts';
 import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';

@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { CsvSeparator } from '../../../src/core/reports/csv.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { type Caller } from '../../api/base/caller.ts';
 import { operation } from '../../api/base/operation.ts';
 import { needDevice } from '../../api/base/visible-device.ts';

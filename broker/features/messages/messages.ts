@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { type Actor, auditEntry } from '../../api/base/audit-entry.ts';
 import { type Caller } from '../../api/base/caller.ts';
 import { invalidAt } from '../../api/base/input-members.ts';

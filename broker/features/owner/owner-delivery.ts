@@ -1,7 +1,7 @@
 // Sends the owner's document to connected units that hold an older one: after a change, and again when it was lost. At a hello the ledger sends it
 // before the orders. It runs in one process at a time; a unit that refuses a document is sent it every ten minutes.
 import { messageOf } from '../../../src/core/errors.ts';
-import type { FeatureService, Kernel, Slice } from '../../api/api-services.ts';
+import type { FeatureService, Kernel, Slice } from '../../api/base/api-services.ts';
 import { createPeriodicTask } from '../../scheduling/periodic-task.ts';
 import { type OutdatedUnit, outdatedUnits } from '../../store/commands/owner-documents.ts';
 

@@ -12,7 +12,7 @@ import {
   verifyOwnerDocument,
 } from '../../../src/core/persons/owner-document.ts';
 import type { PersonsCrypto } from '../../../src/core/persons/webauthn.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
 import { invalidAt } from '../../api/base/input-members.ts';
 import { operation } from '../../api/base/operation.ts';

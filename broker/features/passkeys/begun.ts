@@ -1,6 +1,6 @@
 // The begin of a ceremony, of a login or of a new passkey.
 import { AppError } from '../../../src/core/errors.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { tokenRandomBytes } from '../../core/accounts/session.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
 import { beginCeremony } from './passkey-store.ts';

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { openSession, sessionMembers } from '../../api/accounts/opened-session.ts';
 import { mayAct } from '../../api/accounts/password-proof.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { sessionLimits } from '../../core/accounts/session.ts';

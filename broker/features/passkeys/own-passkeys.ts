@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { provePasswordAgain } from '../../api/accounts/password-proof.ts';
 import { needUser } from '../../api/accounts/user-lookup.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { type Actor, auditEntry } from '../../api/base/audit-entry.ts';
 import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';

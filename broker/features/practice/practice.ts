@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { practiceActions } from '../../../src/core/practice.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
 import type { Caller } from '../../api/base/caller.ts';
 import { operation } from '../../api/base/operation.ts';

@@ -1,7 +1,7 @@
 // Stages of releases: makes the jobs of the units of a stage that has begun, in the pace of the service, stops a release whose units fail, and
 // withdraws the jobs of one that was stopped. The stage itself is begun by a person only.
 import { messageOf } from '../../../src/core/errors.ts';
-import type { Kernel, Slice } from '../../api/api-services.ts';
+import type { Kernel, Slice } from '../../api/base/api-services.ts';
 import { firmwareContent, shownUrl } from '../../core/commands/firmware-file.ts';
 import { createPeriodicTask, type PeriodicTask } from '../../scheduling/periodic-task.ts';
 import { insertAudit } from '../../store/accounts/audit.ts';

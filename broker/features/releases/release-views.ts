@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { count, epoch, text } from '../../api/base/shapes.ts';
 import { shownUrl } from '../../core/commands/firmware-file.ts';
 import { findRelease, type StageRow } from './release-statements.ts';

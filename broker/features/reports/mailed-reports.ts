@@ -1,7 +1,7 @@
 // Mails the reports of an account, and removes old mails, while this process has the lease of notifications.
 import { dayMs } from '../../../src/core/durations.ts';
 import { messageOf } from '../../../src/core/errors.ts';
-import type { Kernel } from '../../api/api-services.ts';
+import type { Kernel } from '../../api/base/api-services.ts';
 import { createPeriodicTask } from '../../scheduling/periodic-task.ts';
 import { scheduleLimits } from './core/report-schedule.ts';
 import { createReportMailer } from './report-mailer.ts';

@@ -8,7 +8,7 @@ import {
   summaryRow,
   tripRow,
 } from '../../../src/core/reports/rows.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { summarise, viewStop, viewTrip } from '../../api/events/reports.ts';
 import { tripsAndStops } from '../../api/events/trip-report.ts';
 import type { Scope } from '../../core/accounts/scope.ts';

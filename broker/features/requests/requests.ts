@@ -6,7 +6,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import type { AttributeValue } from '../../../src/core/events/event.ts';
 import { verdictFrom } from '../../../src/core/verdict/verdict.ts';
 import { isRehearsal, requestKinds } from '../../../src/core/wire/device-request.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
 import { type Caller } from '../../api/base/caller.ts';
 import { operation } from '../../api/base/operation.ts';

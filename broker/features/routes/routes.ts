@@ -2,7 +2,7 @@
 // and changes one whose devices are all visible; one without a device belongs to the whole account.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { type Actor, auditEntry } from '../../api/base/audit-entry.ts';
 import { type Caller } from '../../api/base/caller.ts';
 import { operation, type Pages } from '../../api/base/operation.ts';

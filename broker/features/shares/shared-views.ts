@@ -2,7 +2,7 @@
 // device or event record passes through as it is.
 import { type Static, Type } from 'typebox';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import type { Caller, LinkCaller } from '../../api/base/caller.ts';
 import { operation, type Pages } from '../../api/base/operation.ts';
 import { envelope, epoch, ok, wholeOrNull } from '../../api/base/shapes.ts';

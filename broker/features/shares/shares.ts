@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
 import { invalidAt, lineText } from '../../api/base/input-members.ts';
 import { operation } from '../../api/base/operation.ts';

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../../src/core/errors.ts';
 import { linePatternSource } from '../../../src/core/ids.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { type Actor, auditEntry } from '../../api/base/audit-entry.ts';
 import { invalidAt } from '../../api/base/input-members.ts';
 import { fullAccount } from '../../api/devices/device-members.ts';

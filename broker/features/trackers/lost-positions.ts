@@ -2,7 +2,7 @@
 // restart. Everything that it stored in the time since the last look is taken in again; what is known is a repeat. Its ids are no
 // help: a forwarded position bears none yet.
 import { messageOf } from '../../../src/core/errors.ts';
-import type { FeatureService, Kernel, Slice } from '../../api/api-services.ts';
+import type { FeatureService, Kernel, Slice } from '../../api/base/api-services.ts';
 import { createRates } from '../../core/scheduling/rate.ts';
 import type { TraccarServer } from '../../ports/traccar-server.ts';
 import { createPeriodicTask } from '../../scheduling/periodic-task.ts';

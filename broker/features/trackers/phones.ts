@@ -2,7 +2,7 @@
 // send no header, and an id proves nothing.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { auditEntry } from '../../api/base/audit-entry.ts';
 import { invalidAt } from '../../api/base/input-members.ts';
 import { operation } from '../../api/base/operation.ts';

@@ -2,7 +2,7 @@
 import { dayMs, minuteMs } from '../../../src/core/durations.ts';
 import { messageOf } from '../../../src/core/errors.ts';
 import type { Database, Statement } from '../../../src/ports.ts';
-import type { FeatureService, Kernel, Slice } from '../../api/api-services.ts';
+import type { FeatureService, Kernel, Slice } from '../../api/base/api-services.ts';
 import { createTextCache, type TextCache } from '../../core/events/text-cache.ts';
 import { isConflict } from '../../core/store-faults.ts';
 import { createPeriodicTask } from '../../scheduling/periodic-task.ts';

@@ -1,7 +1,7 @@
 // The ways of the vehicles that a caller sees, tile by tile.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import type { ApiServices } from '../../api/api-services.ts';
+import type { ApiServices } from '../../api/base/api-services.ts';
 import { operation } from '../../api/base/operation.ts';
 import { readyJson } from '../../api/base/ready-json.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';

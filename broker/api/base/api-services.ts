@@ -1,29 +1,29 @@
 // What handlers of operations may use, and what features make their services of.
-import type { EventTexts } from '../../src/core/events/event-text.ts';
-import type { PersonsCrypto } from '../../src/core/persons/webauthn.ts';
-import type { Clock, Database, Entropy, Log } from '../../src/ports.ts';
-import type { AccountChecks } from '../audit/account-check.ts';
-import type { CommandLedger } from '../commands/commands.ts';
-import type { DeviceRequests } from '../commands/device-requests.ts';
-import type { LoginThrottle } from '../core/accounts/login-throttle.ts';
-import type { Passwords } from '../core/accounts/password.ts';
-import type { TextCache, TextCacheLimits } from '../core/events/text-cache.ts';
-import type { KeyOwner } from '../core/events/trip-drivers.ts';
-import type { EnrolmentOptions } from '../devices/enrolment.ts';
-import type { Ingest } from '../ingest/ingest.ts';
-import type { LiveHub } from '../live/hub.ts';
-import type { Senders } from '../notify/senders.ts';
-import type { BrokerMetrics } from '../ports/broker-metrics.ts';
-import type { FleetCache } from '../ports/fleet-cache.ts';
-import type { IdentityProvider } from '../ports/identity-provider.ts';
-import type { MapFolder } from '../ports/map-folder.ts';
-import type { MapStyle } from '../ports/map-style.ts';
-import type { PracticeWorld } from '../ports/practice-world.ts';
-import type { TraccarServer } from '../ports/traccar-server.ts';
-import type { ExportLimit, PageLimit, TakeTurn } from '../scheduling/per-account-limits.ts';
-import type { UserKey } from '../store/accounts/accounts.ts';
-import type { KeptPage } from '../store/events/event-pages.ts';
-import type { LinkCaller } from './base/caller.ts';
+import type { EventTexts } from '../../../src/core/events/event-text.ts';
+import type { PersonsCrypto } from '../../../src/core/persons/webauthn.ts';
+import type { Clock, Database, Entropy, Log } from '../../../src/ports.ts';
+import type { AccountChecks } from '../../audit/account-check.ts';
+import type { CommandLedger } from '../../commands/commands.ts';
+import type { DeviceRequests } from '../../commands/device-requests.ts';
+import type { LoginThrottle } from '../../core/accounts/login-throttle.ts';
+import type { Passwords } from '../../core/accounts/password.ts';
+import type { TextCache, TextCacheLimits } from '../../core/events/text-cache.ts';
+import type { KeyOwner } from '../../core/events/trip-drivers.ts';
+import type { EnrolmentOptions } from '../../devices/enrolment.ts';
+import type { Ingest } from '../../ingest/ingest.ts';
+import type { LiveHub } from '../../live/hub.ts';
+import type { Senders } from '../../notify/senders.ts';
+import type { BrokerMetrics } from '../../ports/broker-metrics.ts';
+import type { FleetCache } from '../../ports/fleet-cache.ts';
+import type { IdentityProvider } from '../../ports/identity-provider.ts';
+import type { MapFolder } from '../../ports/map-folder.ts';
+import type { MapStyle } from '../../ports/map-style.ts';
+import type { PracticeWorld } from '../../ports/practice-world.ts';
+import type { TraccarServer } from '../../ports/traccar-server.ts';
+import type { ExportLimit, PageLimit, TakeTurn } from '../../scheduling/per-account-limits.ts';
+import type { UserKey } from '../../store/accounts/accounts.ts';
+import type { KeptPage } from '../../store/events/event-pages.ts';
+import type { LinkCaller } from './caller.ts';
 
 /** Blocks of events that were written as text, how much of them is kept, and pages that they make. */
 interface KeptTexts {
