@@ -23,7 +23,7 @@ export const driverTables: readonly Statement[] = [
   drivers.create,
   // No two spans of a key overlap. `from_ms` 0: from the first record on. `until_ms`: no longer part of it; NULL: still.
   ddl(`CREATE TABLE driver_keys (
-    account_id TEXT NOT NULL,
+    account_id TEXT NOT NULL REFERENCES accounts (account_id) ON DELETE CASCADE,
     key_id TEXT NOT NULL,
     from_ms BIGINT NOT NULL,
     until_ms BIGINT,

@@ -7,7 +7,7 @@ export const trackers = table(
   'trackers',
   {
     deviceNo: 'INTEGER NOT NULL PRIMARY KEY REFERENCES devices (device_no) ON DELETE CASCADE',
-    accountID: column('TEXT NOT NULL', 'hidden'),
+    accountID: column('TEXT NOT NULL REFERENCES accounts (account_id) ON DELETE CASCADE', 'hidden'),
     /** As its server or its phone names it; the device id is made of it and may lose characters. */
     uniqueID: 'TEXT NOT NULL',
     /** Number of the device at its Traccar server; null: a phone, which sends by itself. */

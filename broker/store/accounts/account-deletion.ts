@@ -20,6 +20,7 @@ export const accountTables: readonly (readonly [table: string, key: string])[] =
   ['alarms', 'alarm_no'],
   ['notifications', 'notification_no'],
   ['notification_rules', 'rule_no'],
+  ['owner_documents', 'account_id, pin'],
   ['geozones', 'account_id, geozone_id'],
   ['account_configs', 'account_id'],
   ['group_users', 'account_id, user_id, group_no'],
