@@ -43,7 +43,7 @@ describe.skipIf(why !== null)(
       post('auth/updateaccount', { accountID: 'demo', password: demo.password, ...change });
 
     beforeAll(async () => {
-      demo = await startDemoProgram(8);
+      demo = await startDemoProgram(9);
       token = await demo.login('admin', demo.password);
       for (const [userID, roleID] of [
         ['olga', 'operator'],
@@ -199,32 +199,32 @@ describe.skipIf(why !== null)(
       const [asker, second] = [await openAs('olga'), await openAs('otto')];
       await second.open('/approvals');
       await second.page.getByText('Nothing waits for you').waitFor();
-      await asker.open('/vehicle/van-06?cut=ask');
-      await ask(asker.page, 'van-06');
+      await asker.open('/vehicle/van-09?cut=ask');
+      await ask(asker.page, 'van-09');
       await asker.page.getByText('Not sent to the vehicle yet').waitFor();
       await asker.page.getByText('You asked, so you cannot approve').waitFor();
-      const approve = second.page.getByRole('button', { name: 'Approve cut of van-06' });
+      const approve = second.page.getByRole('button', { name: 'Approve cut of van-09' });
       await approve.waitFor();
       const refuse = second.page.getByRole('button', { name: 'Refuse' });
       await refuse.click({ force: true });
       await second.page.waitForTimeout(300);
-      expect((await requestsOf('van-06'))[0]).toMatchObject({ approvalState: 'pending' });
+      expect((await requestsOf('van-09'))[0]).toMatchObject({ approvalState: 'pending' });
       await second.page.getByLabel('Reason, needed when you refuse').fill('wrong vehicle');
       await refuse.click();
       await asker.page.getByText('Not cut. otto refused; nothing was sent').waitFor();
       await asker.page.getByText('wrong vehicle').waitFor();
-      expect((await requestsOf('van-06'))[0]).toMatchObject({
+      expect((await requestsOf('van-09'))[0]).toMatchObject({
         approvalState: 'refused',
         decidedBy: 'otto',
         decidedReason: 'wrong vehicle',
       });
-      expect(await cutsOf('van-06')).toEqual([]);
-      await asker.open('/vehicle/van-06?cut=ask');
-      await ask(asker.page, 'van-06');
+      expect(await cutsOf('van-09')).toEqual([]);
+      await asker.open('/vehicle/van-09?cut=ask');
+      await ask(asker.page, 'van-09');
       await approve.click();
-      await second.page.getByRole('dialog', { name: 'Cut engine · van-06' }).waitFor();
+      await second.page.getByRole('dialog', { name: 'Cut engine · van-09' }).waitFor();
       await asker.page.getByText('Approved by otto').waitFor();
-      expect((await cutsOf('van-06'))[0]).toMatchObject({ issuer: 'olga', approver: 'otto' });
+      expect((await cutsOf('van-09'))[0]).toMatchObject({ issuer: 'olga', approver: 'otto' });
       expect(second.complaints).toEqual([]);
     });
 

@@ -107,7 +107,8 @@ describe.skipIf(why !== null)(
       const { page, open } = await openAs('admin');
       await open('/devices/van-01?part=settings&table=alarms');
       await page.getByRole('textbox', { name: 'Jammed after' }).fill('0');
-      await page.getByRole('link', { name: 'Zones' }).last().click();
+      const tables = page.getByRole('navigation', { name: 'Groups of settings' });
+      await tables.getByRole('link', { name: 'Zones' }).click();
       await page.getByRole('textbox', { name: 'Shortest visit' }).fill('0');
       await page.getByText('2 changes are not saved yet').waitFor();
       await page.getByRole('button', { name: 'Save changes' }).click();

@@ -128,9 +128,9 @@ describe.skipIf(why !== null)(why === null ? 'toasts' : `toasts [${why}]`, () =>
     await open('/zones');
     await page.locator('.stale-notice').waitFor();
     // Toasts are loaded after the first screen: what ends before they are there is said by the notice alone.
-    await page.waitForFunction(
-      "performance.getEntriesByType('resource').filter(({ name }) => /toasts-/.test(name)).length > 0",
-    );
+    const areLoaded = (): Promise<unknown> =>
+      page.evaluate("performance.getEntriesByType('resource').some(({ name }) => /toasts-/.test(name))");
+    await expect.poll(areLoaded, { timeout: hangMs }).toBe(true);
     await page.waitForTimeout(1000);
     expect(await toast(page, 'connection').count()).toBe(0);
     await page.unroute('**/events/stream/**');

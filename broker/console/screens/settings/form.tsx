@@ -187,7 +187,7 @@ function ChangeList({ changes }: { readonly changes: readonly SettingChange[] })
 
 function Tables({ table, own }: { readonly table: SettingTable; readonly own: SettingsChange }) {
   const { settings: texts } = useWords(settingWords);
-  const { part } = useSearch({ strict: false });
+  const { tab, part } = useSearch({ strict: false });
   return (
     <Tabs
       label={texts.tablesLabel}
@@ -201,7 +201,7 @@ function Tables({ table, own }: { readonly table: SettingTable; readonly own: Se
           </>
         );
       }}
-      search={(one) => ({ part, table: one })}
+      search={(one) => ({ tab, part, table: one })}
     />
   );
 }
