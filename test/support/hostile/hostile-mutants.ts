@@ -287,7 +287,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'an ignition that was read as on for a moment has fallen when it was last read so',
-    from: 29_637,
+    from: 906,
     file: 'evidence/contact.js',
     find: 'if (seen.sinceMs < sensed.sinceMs)',
     put: 'if (false)',
