@@ -315,7 +315,8 @@ async function handleHello(
   const [recorded] = await db.write([
     recordHello(deviceNo, hello, { atMs: nowMs, turn }),
     insertBoot(deviceNo, hello.boot, nowMs),
-    ...endVoidOrders(nowMs, { deviceNo, counter: hello.commandCounter }),
+    // A unit that pins no owner's key has no such orders; those of an earlier key end within a second.
+    ...(hello.owner === undefined ? [] : endVoidOrders(nowMs, { deviceNo, counter: hello.commandCounter })),
   ]);
   const [row] = recorded?.rows ?? [];
   if (row === undefined) {

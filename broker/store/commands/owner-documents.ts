@@ -92,10 +92,11 @@ export type OutdatedUnit = Infer<typeof outdated>;
 
 /** Connected units that hold an older document than the service, by number. */
 export const outdatedUnits = (db: Database, afterNo: number): Promise<readonly OutdatedUnit[]> =>
-  outdated.all(
-    db,
-  )(sql`SELECT d.device_no, d.account_id, d.device_id, d.boot, o.set_version, o.list_version ${ofOwner}
-    WHERE d.is_online = 1 AND d.boot IS NOT NULL AND d.device_no > ${afterNo} AND ${isOlder}
+  // CROSS JOIN: SQLite then begins with the few documents, and does not go through every device.
+  outdated.all(db)(sql`SELECT d.device_no, d.account_id, d.device_id, d.boot, o.set_version, o.list_version
+    FROM owner_documents o CROSS JOIN devices d
+    WHERE d.account_id = o.account_id AND d.owner_pin = o.pin AND d.is_online = 1 AND d.boot IS NOT NULL
+      AND d.device_no > ${afterNo} AND ${isOlder}
     ORDER BY d.device_no LIMIT ${outdatedMost}`);
 
 /** Units of the account that pin an owner's key, any one. */
