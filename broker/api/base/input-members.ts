@@ -36,6 +36,10 @@ export const lineText = (maxLength: number, description: string) =>
 export const linesText = (maxLength: number, description: string) =>
   Type.String({ maxLength, pattern: textPatternSource, description });
 
+/** Bytes in base64url without padding, at least one (RFC 4648, section 5). */
+export const base64urlText = (maxLength: number, description: string) =>
+  Type.String({ pattern: '^[A-Za-z0-9_-]+$', minLength: 1, maxLength, description });
+
 /** A text that users set of a device. */
 interface DeviceText {
   /** Of the store. */

@@ -25,6 +25,8 @@ import {
   approvalAnswer,
   approvalRecord,
   commandAnswer,
+  exampleApproval,
+  exampleApprovalID,
   unsigned,
   viewCommand,
   viewWaiting,
@@ -32,27 +34,6 @@ import {
 import { deciderOf, needApproval, refuseApproval } from './open-approval.ts';
 import { agree } from './signed-decision.ts';
 import { signOptionsFor, viewFor } from './signed-order.ts';
-
-const exampleID = '0b8e5a1c7d2f43968a5b4c3d2e1f0a99';
-
-const exampleApproval: Static<typeof approvalRecord> = {
-  approvalID: exampleID,
-  deviceID: 'truck-17',
-  feature: 'enginecutoff',
-  state: '1',
-  approvalState: 'pending',
-  reason: 'stolen',
-  requestedBy: 'dispatch',
-  requested: 1763683200,
-  expires: 1763684100,
-  decidedBy: '',
-  decided: 0,
-  decidedReason: '',
-  commandID: '',
-  endCause: '',
-  secondUser: '',
-  ...unsigned,
-};
 
 const list = operation({
   id: 'listApprovals',
@@ -174,7 +155,7 @@ Of a cut that the owner's persons sign it records the second user, where the acc
   effects: true,
   proofMember: 'password',
   examples: {
-    body: { approvalID: exampleID },
+    body: { approvalID: exampleApprovalID },
     result: {
       commandID: '5f0c6b0e9d1f4a3f8e7d6c5b4a392817',
       deviceID: 'truck-17',
@@ -183,7 +164,7 @@ Of a cut that the owner's persons sign it records the second user, where the acc
       pendingState: '1',
       commandState: 'sent',
       expires: 1763769600,
-      approvalID: exampleID,
+      approvalID: exampleApprovalID,
       verdict: null,
       ...unsigned,
     },
@@ -262,7 +243,7 @@ const refuse = operation({
   effects: true,
   isOrder: true,
   examples: {
-    body: { approvalID: exampleID, reason: 'wrong vehicle' },
+    body: { approvalID: exampleApprovalID, reason: 'wrong vehicle' },
     result: { ...exampleEnded, approvalState: 'refused', decidedReason: 'wrong vehicle' },
   },
   run: ({ body, caller, source }, services) =>
@@ -287,7 +268,10 @@ decided or ran out answers 422 \`conflict\`; a restore of the device withdraws i
   errors: ['not_found', 'conflict'],
   effects: true,
   isOrder: true,
-  examples: { body: { approvalID: exampleID }, result: { ...exampleEnded, approvalState: 'withdrawn' } },
+  examples: {
+    body: { approvalID: exampleApprovalID },
+    result: { ...exampleEnded, approvalState: 'withdrawn' },
+  },
   run: ({ body, caller, source }, services) =>
     endRequest(services, { caller, source }, { ...body, as: 'withdrawn', verb: 'withdraw' }),
 });

@@ -11,8 +11,6 @@ import type { CommandRow } from '../../store/commands/commands.ts';
 import { waitingState } from '../answers/pending-feature.ts';
 import { envelope, epoch, ok, text, verdict } from '../base/shapes.ts';
 
-const base64urlText = (description: string) => Type.String({ description });
-
 /** What a person signs, exactly. */
 const personalOrder = Type.Object(
   {
@@ -53,10 +51,10 @@ const signOptions = Type.Union(
   [
     Type.Object({
       rpID: text('Domain that the passkeys are bound to'),
-      challenge: base64urlText(
+      challenge: text(
         'SHA-256 of `fleetward-order-1`, a line feed and the canonical JSON of `signing.order`; base64url',
       ),
-      credentials: Type.Array(base64urlText('Credential id, base64url'), {
+      credentials: Type.Array(text('Credential id, base64url'), {
         description: 'Passkeys of the persons who may sign it and did not, those of the calling user first',
       }),
       userVerification: Type.Literal('required'),
@@ -196,3 +194,25 @@ const approvalMembers = {
 
 export const approvalRecord = Type.Object(approvalMembers);
 export const approvalAnswer = Type.Object({ ...approvalMembers, ...envelope });
+
+/** For the examples of operations. */
+export const exampleApprovalID = '0b8e5a1c7d2f43968a5b4c3d2e1f0a99';
+
+export const exampleApproval: Static<typeof approvalRecord> = {
+  approvalID: exampleApprovalID,
+  deviceID: 'truck-17',
+  feature: 'enginecutoff',
+  state: '1',
+  approvalState: 'pending',
+  reason: 'stolen',
+  requestedBy: 'dispatch',
+  requested: 1763683200,
+  expires: 1763684100,
+  decidedBy: '',
+  decided: 0,
+  decidedReason: '',
+  commandID: '',
+  endCause: '',
+  secondUser: '',
+  ...unsigned,
+};

@@ -2,19 +2,14 @@
 import { Type } from 'typebox';
 import { assertionLimits } from '../../../src/core/wire/assertion.ts';
 import { provePasswordAgain } from '../../api/accounts/password-proof.ts';
-import { passwordAgain } from '../../api/base/input-members.ts';
+import { base64urlText, passwordAgain } from '../../api/base/input-members.ts';
 import { operation } from '../../api/base/operation.ts';
 import { ok } from '../../api/base/shapes.ts';
-import { approvalAnswer } from '../../api/commands/command-view.ts';
+import { approvalAnswer, exampleApproval, exampleApprovalID } from '../../api/commands/command-view.ts';
 import { deciderOf, needApproval } from '../../api/commands/open-approval.ts';
 import { agree } from '../../api/commands/signed-decision.ts';
 import { viewFor } from '../../api/commands/signed-order.ts';
 import { findCapFacts } from '../../store/commands/command-caps.ts';
-
-const base64url = (maxLength: number, description: string) =>
-  Type.String({ pattern: '^[A-Za-z0-9_-]+$', minLength: 1, maxLength, description });
-
-const exampleID = '0b8e5a1c7d2f43968a5b4c3d2e1f0a99';
 
 const signCommand = operation({
   id: 'signCommand',
@@ -43,10 +38,10 @@ answers 422 \`conflict\`.`,
       approvalID: Type.String({ minLength: 1, maxLength: 64, description: 'The request' }),
       assertion: Type.Object(
         {
-          credential: base64url(assertionLimits.credential, '`id`'),
-          clientData: base64url(assertionLimits.clientData, '`response.clientDataJSON`'),
-          authenticatorData: base64url(assertionLimits.authenticatorData, '`response.authenticatorData`'),
-          signature: base64url(assertionLimits.signature, '`response.signature`'),
+          credential: base64urlText(assertionLimits.credential, '`id`'),
+          clientData: base64urlText(assertionLimits.clientData, '`response.clientDataJSON`'),
+          authenticatorData: base64urlText(assertionLimits.authenticatorData, '`response.authenticatorData`'),
+          signature: base64urlText(assertionLimits.signature, '`response.signature`'),
         },
         {
           additionalProperties: false,
@@ -63,7 +58,7 @@ answers 422 \`conflict\`.`,
   proofMember: 'password',
   examples: {
     body: {
-      approvalID: exampleID,
+      approvalID: exampleApprovalID,
       assertion: {
         credential: 'q0Jx3hYbT1uC9nFvR7sLwA',
         clientData: 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0',
@@ -72,21 +67,7 @@ answers 422 \`conflict\`.`,
       },
     },
     result: {
-      approvalID: exampleID,
-      deviceID: 'truck-17',
-      feature: 'enginecutoff',
-      state: '1',
-      approvalState: 'pending',
-      reason: 'stolen',
-      requestedBy: 'dispatch',
-      requested: 1763683200,
-      expires: 1763684100,
-      decidedBy: '',
-      decided: 0,
-      decidedReason: '',
-      commandID: '',
-      endCause: '',
-      secondUser: '',
+      ...exampleApproval,
       signing: {
         needed: 2,
         given: [{ personID: 'ann', name: 'Ann Li', userID: 'dispatch', at: 1763683230 }],

@@ -1,11 +1,9 @@
 // What browsers send and take, as `@simplewebauthn/browser` writes it (W3C Web Authentication Level 3, section 5.1.8).
 import { type Static, Type } from 'typebox';
-
-const base64url = (maxLength: number, description: string) =>
-  Type.String({ pattern: '^[A-Za-z0-9_-]*$', minLength: 1, maxLength, description });
+import { base64urlText } from '../../api/base/input-members.ts';
 
 /** Longest credential id (section 4.1.1 of the specification: 1,023 bytes). */
-export const passkeyIDText = base64url(1364, 'Credential id of the authenticator');
+export const passkeyIDText = base64urlText(1364, 'Credential id of the authenticator');
 
 const members = {
   id: passkeyIDText,
@@ -14,19 +12,19 @@ const members = {
   clientExtensionResults: Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), { maxProperties: 16 }),
   authenticatorAttachment: Type.Optional(Type.String({ maxLength: 32 })),
 } as const;
-const clientDataJSON = base64url(4096, 'What the browser has signed along');
-const authenticatorData = base64url(4096, 'What the authenticator says');
+const clientDataJSON = base64urlText(4096, 'What the browser has signed along');
+const authenticatorData = base64urlText(4096, 'What the authenticator says');
 
 export const registrationResponse = Type.Object(
   {
     ...members,
     response: Type.Object({
       clientDataJSON,
-      attestationObject: base64url(16_384, 'The new public key'),
+      attestationObject: base64urlText(16_384, 'The new public key'),
       authenticatorData: Type.Optional(authenticatorData),
       transports: Type.Optional(Type.Array(Type.String({ maxLength: 32 }), { maxItems: 16 })),
       publicKeyAlgorithm: Type.Optional(Type.Integer()),
-      publicKey: Type.Optional(base64url(4096, 'The new public key, SPKI')),
+      publicKey: Type.Optional(base64urlText(4096, 'The new public key, SPKI')),
     }),
   },
   { additionalProperties: false, description: 'Answer of the browser' },
@@ -40,8 +38,8 @@ export const authenticationResponse = Type.Object(
     response: Type.Object({
       clientDataJSON,
       authenticatorData,
-      signature: base64url(1024, 'Signature of the authenticator'),
-      userHandle: Type.Optional(base64url(128, 'Name of the user in the authenticator')),
+      signature: base64urlText(1024, 'Signature of the authenticator'),
+      userHandle: Type.Optional(base64urlText(128, 'Name of the user in the authenticator')),
     }),
   },
   { additionalProperties: false, description: 'Answer of the browser' },
