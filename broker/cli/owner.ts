@@ -1,4 +1,4 @@
-// `fleetward-broker owner`: keys of the owner and the list of persons who may order cuts and unlocks, on a machine that never sees the service. It
+// `fleetward-broker owner`: owner keys and the signed list of authorized persons, on a machine without a connection to the service. It
 // reads and writes its own folder only: no settings, no database, no network.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -54,7 +54,7 @@ export interface ApiServices {
   metrics(): BrokerMetrics;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
-  /** Where users log in who have no password; null: nowhere. */
+  /** Identity provider of users without a password; null: none is configured. */
   readonly identityProvider: IdentityProvider | null;
   readonly enrolment: EnrolmentOptions;
   readonly persons: PersonsCrypto;

@@ -60,7 +60,7 @@ const oneByOne = (): AppError =>
     hint: 'Order it by itself at /command/feature: one touch is one vehicle and one order.',
   });
 
-/** Persons of an owner who must sign. */
+/** Owner's key of a device, and the number of signatures that an order needs. */
 interface Signers {
   readonly ownerPin: string;
   readonly needed: number;

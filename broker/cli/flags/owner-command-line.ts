@@ -1,4 +1,4 @@
-// Command line of `fleetward-broker owner`: owner keys and the list of persons who may order cuts and unlocks. Help and flags only.
+// Command line of `fleetward-broker owner`: owner keys and the signed list of authorized persons. Help and flags only.
 import type { Argv } from 'yargs';
 
 export type OwnerAction = 'create' | 'people' | 'sign' | 'rotate' | 'show' | 'restore';
