@@ -197,7 +197,7 @@ describe.skipIf(why !== null)(
       await fresh.page.getByRole('textbox', { name: 'Account' }).fill('demo');
       await fresh.page.getByRole('textbox', { name: 'User' }).fill('olga');
       await fresh.page.getByLabel('Password').fill(password);
-      await fresh.page.getByRole('button', { name: 'Sign in' }).click();
+      await fresh.page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await expect.poll(() => fresh.page.locator('html').getAttribute('lang')).toBe('de');
       expect(await fresh.page.locator('html').getAttribute('data-theme')).toBe('night');
       await fresh.context.close();

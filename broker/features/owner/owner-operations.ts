@@ -86,14 +86,17 @@ async function viewOwners({ db }: ApiServices, accountID: string): Promise<reado
   });
 }
 
+const documentHint =
+  'Give the whole text of the newest owner.json, as `fleetward-broker owner sign` wrote it.';
+
 /** @throws AppError `invalid_content`. */
 function verified(document: string, persons: PersonsCrypto): Owner & { readonly pin: string } {
   const value = parseOwnerDocument(document);
   const first = decodeOwnerDocument(value)?.sets[0];
-  if (first === undefined) throw invalidAt('/document', 'document_form');
+  if (first === undefined) throw invalidAt('/document', 'document_form', documentHint);
   const pin = ownerSetID(first.set, persons);
   const verdict = verifyOwnerDocument({ pin, value }, persons);
-  if (!verdict.ok) throw invalidAt('/document', verdict.refusal);
+  if (!verdict.ok) throw invalidAt('/document', verdict.refusal, documentHint);
   return { ...verdict.owner, pin };
 }
 
