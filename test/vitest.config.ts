@@ -80,7 +80,7 @@ export default defineConfig({
     projects: [
       project({
         name: 'unit',
-        testTimeout: 120_000,
+        testTimeout: 300_000,
         include: ['test/unit/**/*.test.ts', 'test/tidy.test.ts'],
         maxWorkers: quickWorkers,
         isolate: false,
