@@ -5,7 +5,7 @@ import { exampleAlarm } from '../../broker/api/alarms/alarm-shapes.ts';
 import { idFrom } from '../../broker/console/components/patterns/new-id.ts';
 import { spanOf } from '../../broker/console/state/age.ts';
 import { beganOf } from '../../broker/console/state/alarm-view.ts';
-import { createStreamParser } from '../../broker/console/state/event-stream.ts';
+import { createStreamParser } from '../../broker/client/event-stream.ts';
 import {
   countsOf,
   matchesFilter,

@@ -3,9 +3,9 @@ import { type FormEvent, useEffect, useRef, useState, useSyncExternalStore } fro
 import type { OperatorPageTexts } from '../../../build/words/operatorPage/en.ts';
 import type { StatusView } from '../api/operations.ts';
 import { Icon } from '../components/icon.tsx';
-import { momentNow } from '../service/silence.ts';
+import { momentNow } from '../../client/silence.ts';
 import { chooseTheme, isTheme, theme, themes } from '../shell/theme.ts';
-import type { Moment } from '../state/age.ts';
+import type { Moment } from '../../../src/core/silence.ts';
 import {
   ageOfView,
   isOld,

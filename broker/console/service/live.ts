@@ -3,12 +3,12 @@
 // commands at once.
 import type { QueryClient } from '@tanstack/react-query';
 import type { Alarm, ListedDevice } from '../api/operations.ts';
-import type { StreamMessage } from '../state/event-stream.ts';
+import type { StreamMessage } from '../../client/event-stream.ts';
 import { listedFields, type Vehicle } from '../state/fleet.ts';
 import { alarmMarks, vehicleOf, withDevice } from '../state/fleet-messages.ts';
 import { createValue } from '../state/value.ts';
 import { call, ServiceError } from './call.ts';
-import { lookAtStreams } from './silence.ts';
+import { lookAtStreams } from '../../client/silence.ts';
 import { openStream } from './stream.ts';
 
 export type Vehicles = ReadonlyMap<string, Vehicle>;

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Approval } from '../../api/operations.ts';
 import { call } from '../../service/call.ts';
-import { randomKey } from '../../service/idempotency-key.ts';
+import { randomKey } from '../../../client/idempotency-key.ts';
 import { isLive } from '../../service/live.ts';
 import { useSending } from '../../service/sending.ts';
 import type { PersonProof } from '../cut/proof-field.tsx';

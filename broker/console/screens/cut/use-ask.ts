@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { type OrderReason, reasonOf, reasonText } from '../../../../src/core/reports/order-reason.ts';
 import { useNow, useValue } from '../../components/use.ts';
 import { ServiceError } from '../../service/call.ts';
-import { randomKey } from '../../service/idempotency-key.ts';
+import { randomKey } from '../../../client/idempotency-key.ts';
 import { isLive } from '../../service/live.ts';
 import { recordFound, recordSent, sentOf, sentOrders, settleSent } from '../../service/orders/sent-orders.ts';
 import { handleArrival } from '../../service/orders/sent-watch.ts';

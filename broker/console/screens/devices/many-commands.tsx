@@ -10,7 +10,7 @@ import { Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';
 import { abandonReads, call } from '../../service/call.ts';
-import { randomKey } from '../../service/idempotency-key.ts';
+import { randomKey } from '../../../client/idempotency-key.ts';
 import { isLive, vehicles } from '../../service/live.ts';
 import { takeBack } from '../../service/orders/sent-orders.ts';
 import { cutText } from '../../state/orders/cut-view.ts';
