@@ -15,7 +15,9 @@ interface Described {
   readonly summary: string;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Json } } };
-  readonly responses: { readonly 200: { readonly content: Readonly<Record<string, { readonly schema: Json }>> } };
+  readonly responses: {
+    readonly 200: { readonly content: Readonly<Record<string, { readonly schema: Json }>> };
+  };
 }
 
 const indented = (text: string): string => text.replaceAll(/\n/g, '\n  ');

@@ -50,7 +50,8 @@ export declare function createClient(options?: ClientOptions): Client;
 const manifest = {
   name: '@fleetward/client',
   version: readVersion(),
-  description: 'Typed client of the HTTP service of Fleetward: calls, pages, and a live stream that loses nothing',
+  description:
+    'Typed client of the HTTP service of Fleetward: calls, pages, and a live stream that loses nothing',
   license: 'Apache-2.0',
   type: 'module',
   sideEffects: false,
@@ -115,7 +116,8 @@ mkdirSync(output, { recursive: true });
 await bundle();
 writeTypes();
 writeFileSync(join(output, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-for (const name of ['README.md', '../../LICENSE']) cpSync(join(source, name), join(output, name.split('/').at(-1) ?? ''));
+for (const name of ['README.md', '../../LICENSE'])
+  cpSync(join(source, name), join(output, name.split('/').at(-1) ?? ''));
 const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', values.output], {
   cwd: output,
   encoding: 'utf8',

@@ -483,7 +483,7 @@ describe('the invariants', () => {
 describe('the guides', () => {
   const guides = ['', 'agent/', 'broker/', 'simulator/', 'src/', 'systemd/', 'test/'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: folder !== '', encoding: 'utf8' })
-      .filter((name) => name.endsWith('.md') && !name.includes('node_modules/'))
+      .filter((name) => name.endsWith('.md') && !/(node_modules|site\/build)\//.test(name))
       .map((name) => `${folder}${name}`),
   );
   const pathsOf = (guide: string): readonly string[] => {

@@ -19,7 +19,13 @@ import {
   vehicleBus,
   verdict,
 } from './base/shapes.ts';
-import { approvalRecord, commandAnswer, commandRecord, signing, signOptions } from './commands/command-view.ts';
+import {
+  approvalRecord,
+  commandAnswer,
+  commandRecord,
+  signing,
+  signOptions,
+} from './commands/command-view.ts';
 import { eventList } from './events/event-list.ts';
 import { geozone } from './geozones/geozone-shapes.ts';
 import { rule } from './notifications/rule-shapes.ts';

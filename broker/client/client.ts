@@ -1,7 +1,7 @@
 // The client of the HTTP service: typed calls, lists page by page, and the live stream. Works in browsers and in Node from 20 on.
 import { type FollowedMessage, followStream } from './follow.ts';
 import type { Body, OperationID, Params, Query, Result } from './operations.ts';
-import { callService, type Connection, openAnswer, type Route, type Sent } from './request.ts';
+import { type Connection, callService, openAnswer, type Route, type Sent } from './request.ts';
 import type { ServiceError } from './service-error.ts';
 
 /** What a call sends; members without content may be left out. */
@@ -120,7 +120,8 @@ export function clientOf<ID extends OperationID>(
         yield page;
         const { more, next } = page as { readonly more?: boolean; readonly next?: string | null };
         if (more !== true || next == null) return;
-        if (next === cursor) throw new Error(`${id} answered with the cursor that it was asked with: ${next}`);
+        if (next === cursor)
+          throw new Error(`${id} answered with the cursor that it was asked with: ${next}`);
         cursor = next;
       }
     },

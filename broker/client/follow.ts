@@ -48,7 +48,10 @@ async function* readOnce(
       reading.isAlive = true;
       onAlive?.();
       let { resumeID } = reading;
-      const messages = piece.value.map((message) => ({ ...message, resumeID: (resumeID = message.id ?? resumeID) }));
+      const messages = piece.value.map((message) => ({
+        ...message,
+        resumeID: (resumeID = message.id ?? resumeID),
+      }));
       silence.hold();
       yield messages.filter(({ data }) => data !== '');
       // Only now: what the reader did not take comes again.
@@ -67,7 +70,9 @@ async function* readOnce(
  * again with growing pauses.
  * @throws ServiceError when the service refuses it for good: the token is not valid, or what was chosen is not known.
  */
-export async function* followStream(options: FollowOptions): AsyncGenerator<readonly FollowedMessage[], void, undefined> {
+export async function* followStream(
+  options: FollowOptions,
+): AsyncGenerator<readonly FollowedMessage[], void, undefined> {
   const { signal, onDown, afterRefusal } = options;
   const reading: Reading = { resumeID: options.resumeID ?? null, isAlive: false };
   const isLeft = (): boolean => signal?.aborted === true;

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client, LiveMessage } from '../../broker/client/index.ts';
 import { operations } from '../../broker/operations.ts';
-import { checkout } from '../support/machine/checkout.ts';
+import { checkout as checkoutUrl } from '../support/machine/checkout.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
 import {
   createBrokerSetup,
@@ -18,6 +18,7 @@ import {
   startBroker,
 } from '../support/programs/fleet-processes.ts';
 
+const checkout = checkoutUrl.pathname;
 const isBuilt = existsSync(join(dist, 'systemd/package-client.js'));
 const devices = ['van-01', 'van-02', 'van-03', 'van-04', 'van-05'];
 /** Alerts that a user may record, each once for a device. */
@@ -77,9 +78,13 @@ describe.skipIf(!isBuilt)(`the published client${isBuilt ? '' : ' [skipped: not 
 
   beforeAll(async () => {
     const output = join(setup.folder, 'package');
-    const made = execFileSync(process.execPath, [join(dist, 'systemd/package-client.js'), '--output', output], {
-      encoding: 'utf8',
-    });
+    const made = execFileSync(
+      process.execPath,
+      [join(dist, 'systemd/package-client.js'), '--output', output],
+      {
+        encoding: 'utf8',
+      },
+    );
     packed = made.trim();
     mkdirSync(folder);
     writeFileSync(join(folder, 'package.json'), '{ "type": "module", "private": true }');
@@ -105,8 +110,12 @@ describe.skipIf(!isBuilt)(`the published client${isBuilt ? '' : ' [skipped: not 
     const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as object;
     expect(manifest).not.toHaveProperty('dependencies');
     const types = readFileSync(join(installed, 'types/operations.d.ts'), 'utf8');
-    expect(operations.filter(({ id }) => !types.includes(`\n  ${id}: {`)).map(({ id }) => id)).toEqual([]);
-    expect(readFileSync(join(installed, 'index.js'), 'utf8')).not.toMatch(/^import|\brequire\(|node:|Buffer/m);
+    expect(
+      operations.filter(({ id }) => !new RegExp(`^ +${id}: \\{$`, 'm').test(types)).map(({ id }) => id),
+    ).toEqual([]);
+    expect(readFileSync(join(installed, 'index.js'), 'utf8')).not.toMatch(
+      /^import|\brequire\(|node:|Buffer/m,
+    );
   });
 
   it.each([
@@ -208,15 +217,19 @@ export const none: [Found[keyof Found]] extends [never] ? 'none' : Found[keyof F
     child.stderr.on('data', (part: Buffer) => void (output.err += part.toString()));
     const ended = new Promise<number | null>((done) => child.once('close', done));
     const seen = (): string => `${output.out}${output.err}`;
-    await waitUntil('the stream of the guide', () => output.out.includes('hello') || child.exitCode !== null, {
-      seen,
-    });
+    await waitUntil(
+      'the stream of the guide',
+      () => output.out.includes('hello') || child.exitCode !== null,
+      {
+        seen,
+      },
+    );
     const client = await clientOfUser();
     await client.call('createActivation', { params: { deviceID: 'van-01', statusCode: '63553' } });
     expect(await ended, seen()).toBe(0);
     expect(output.err).toBe('');
     expect(output.out.trim().split('\n')).toEqual([
-      'van-01 0',
+      'van-01 null',
       ...devices.map((deviceID) => `device ${deviceID}`),
       'hello',
       'event van-01 63553',

@@ -1,9 +1,9 @@
 // Types of the operations that the console calls, taken from the operations' own literals: nothing is generated, and nothing of
 // the broker is loaded. A wrong path or a misread member does not compile.
 import type { Static } from 'typebox';
-import type { Input as InputOf } from '../../client/client.ts';
-import type { Body, OperationID as ServedID, Result, RouteText } from '../../client/operations.ts';
 import type { statusAnswer } from '../../api/operator/status-shapes.ts';
+import type { Input as InputOf } from '../../client/client.ts';
+import type { Body, Result, RouteText, OperationID as ServedID } from '../../client/operations.ts';
 
 export type { Body, Params, Query, Result } from '../../client/operations.ts';
 
