@@ -5,7 +5,7 @@ import type { statusAnswer } from '../../api/operator/status-shapes.ts';
 import type { Input as InputOf } from '../../client/client.ts';
 import type { Body, Result, RouteText, OperationID as ServedID } from '../../client/operations.ts';
 
-export type { Body, Params, Query, Result } from '../../client/operations.ts';
+export type { Body, Result } from '../../client/operations.ts';
 
 /** Method and path of each operation that the console calls. */
 export const routes = {

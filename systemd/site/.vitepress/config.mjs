@@ -71,7 +71,8 @@ function linkPages(md) {
           isText = !pages.includes(page);
           token.attrSet('href', `${linkOf(page)}${anchor === undefined ? '' : `#${anchor}`}`);
         }
-        if (isText && /^link_/.test(token.type)) Object.assign(token, { type: 'text', content: '', tag: '' });
+        if (isText && token.type.startsWith('link_'))
+          Object.assign(token, { type: 'text', content: '', tag: '' });
       }
     }
   });
@@ -87,6 +88,8 @@ const anchorOf = (heading) =>
 export default defineConfig({
   title: 'Fleetward',
   description: 'Protects vehicles and their cargo',
+  // No picture for the tab, and no question for one.
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   srcDir: 'build/pages',
   outDir: '../../build/site',
   cacheDir: 'build/cache',
