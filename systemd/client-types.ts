@@ -46,7 +46,13 @@ export function typeOf(schema: Json): string {
   if (only !== undefined) return JSON.stringify(only);
   if (Array.isArray(values)) return unionOf(values.map((value) => JSON.stringify(value)));
   if (Array.isArray(anyOf)) return unionOf((anyOf as readonly Json[]).map(typeOf));
-  if (Array.isArray(type)) return unionOf(type.map((one) => typeOf({ ...schema, type: one as string })));
+  if (Array.isArray(type)) {
+    // `alerts`, `alarms` or a list: the only texts are those of the pattern.
+    const [, words] = /^\^\(([\w|]+)\)\$$/.exec(String(schema['pattern'])) ?? [];
+    const text =
+      words === undefined ? 'string' : unionOf(words.split('|').map((word) => JSON.stringify(word)));
+    return unionOf(type.map((one) => (one === 'string' ? text : typeOf({ ...schema, type: one as string }))));
+  }
   switch (type) {
     case 'string':
     case 'boolean':

@@ -150,7 +150,9 @@ type Differs<I extends Own.OperationID & Given.OperationID> =
   | (Same<Own.Query<I>, Given.Query<I>> extends true ? never : 'query')
   | (Same<Own.Result<I>, Given.Result<I>> extends true ? never : 'result');
 type Found = { [I in Own.OperationID & Given.OperationID]: Differs<I> extends never ? never : [I, Differs<I>] };
-export const sameNames: Same<Own.OperationID, Given.OperationID> = true;
+// Those of the practice fleet are served by the demonstration only.
+type Practice = 'getPracticeFleet' | 'actInPractice' | 'askInPractice';
+export const sameNames: Same<Exclude<Own.OperationID, Practice>, Given.OperationID> = true;
 export const none: [Found[keyof Found]] extends [never] ? 'none' : Found[keyof Found] = 'none';
 `;
     const compilerOptions = {
