@@ -13,6 +13,8 @@ const root = new URL('..', import.meta.url).pathname;
 const programs = ['src', 'agent', 'broker', 'simulator'];
 /** A program of its own inside of the broker's folder: the broker serves what is built of it, and imports nothing of it. */
 const consoleFolder = 'broker/console/';
+/** The published client, which the console uses too: it runs in browsers. */
+const clientFolder = 'broker/client/';
 
 function listFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -57,10 +59,10 @@ const isMain = (file: string): boolean => /^(agent|broker|simulator)\/(main|cli\
 /** Schemas and varints: pure packages without any contact to the outside world. */
 const purePackages = ['typebox', 'typebox/value', '@bufbuild/protobuf/wire'];
 
-function faults(check: (file: string, target: string) => boolean): string[] {
+function faults(check: (file: string, target: string, typeOnly: boolean) => boolean): string[] {
   return files.flatMap((file) =>
     importsOf(file)
-      .filter(({ target }) => !check(file, target))
+      .filter(({ target, typeOnly }) => !check(file, target, typeOnly))
       .map(({ target }) => `${file} -> ${target}`),
   );
 }
@@ -174,12 +176,24 @@ describe('imports', () => {
     expect(bad).toEqual([]);
   });
 
-  it('of the console are its own files, src/core, and types of the operations; no program imports the console', () => {
+  it('of the client are its own files, src/core, and types of the operations', () => {
+    const bad = faults(
+      (file, target, typeOnly) =>
+        !file.startsWith(clientFolder) ||
+        target.startsWith(clientFolder) ||
+        target.startsWith('src/core/') ||
+        (typeOnly && (target === 'broker/operations.ts' || target === 'typebox')),
+    );
+    expect(bad).toEqual([]);
+  });
+
+  it('of the console are its own files, the client, src/core, and types of the operations; no program imports the console', () => {
     const bad = files.flatMap((file) =>
       importsOf(file)
         .filter(({ target, typeOnly }) => {
           if (programOf(target) === 'console') return programOf(file) !== 'console';
           if (programOf(file) !== 'console' || !isOwn(target)) return false;
+          if (target.startsWith(clientFolder)) return false;
           return !target.startsWith('src/core/') && !(typeOnly && isShape(target));
         })
         .map(({ target }) => `${file} -> ${target}`),
@@ -467,21 +481,11 @@ describe('the invariants', () => {
 });
 
 describe('the guides', () => {
-  const guides = [
-    'README.md',
-    'ARCHITECTURE.md',
-    'SECURITY.md',
-    'agent/README.md',
-    'agent/SAFETY.md',
-    'broker/README.md',
-    'broker/api/README.md',
-    'broker/console/README.md',
-    'broker/million-vehicles.md',
-    'simulator/README.md',
-    'test/README.md',
-    'test/invariants.md',
-    'test/load/README.md',
-  ];
+  const guides = ['', 'agent/', 'broker/', 'simulator/', 'src/', 'systemd/', 'test/'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: folder !== '', encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md') && !/(node_modules|site\/build)\//.test(name))
+      .map((name) => `${folder}${name}`),
+  );
   const pathsOf = (guide: string): readonly string[] => {
     const text = readFileSync(join(root, guide), 'utf8');
     const named = [...text.matchAll(/`((?:agent|broker|simulator|src|test|systemd)\/[\w./-]+)`/g)];
@@ -494,6 +498,29 @@ describe('the guides', () => {
 
   it.each(guides)('%s names and links only what exists', (guide) => {
     expect(pathsOf(guide).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  /** The anchors of a page, as GitHub and the site make them of its headings. */
+  const anchorsOf = (page: string): ReadonlySet<string> => {
+    const anchors = new Set<string>();
+    const text = readFileSync(join(root, page), 'utf8').replaceAll(/^(```|~~~)[\s\S]*?^\1/gm, '');
+    for (const [, heading = ''] of text.matchAll(/^#{1,6} +(.+?) *#*$/gm)) {
+      const plain = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+      const anchor = plain.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
+      let nth = 0;
+      while (anchors.has(nth === 0 ? anchor : `${anchor}-${nth}`)) nth += 1;
+      anchors.add(nth === 0 ? anchor : `${anchor}-${nth}`);
+    }
+    return anchors;
+  };
+
+  it.each(guides)('%s links only to headings that exist', (guide) => {
+    const text = readFileSync(join(root, guide), 'utf8').replaceAll(/^(```|~~~)[\s\S]*?^\1|`[^`\n]*`/gm, '');
+    const bad = [...text.matchAll(/\]\((?!http)([^)#\s]*)#([^)\s]+)\)/g)]
+      .map(([, path = '', anchor = '']) => [normalize(join(dirname(guide), path)), anchor] as const)
+      .map(([page, anchor]) => [page.endsWith('.md') ? page : guide, anchor] as const)
+      .filter(([page, anchor]) => !existsSync(join(root, page)) || !anchorsOf(page).has(anchor));
+    expect(bad.map(([page, anchor]) => `${page}#${anchor}`)).toEqual([]);
   });
 
   it('begin at a README of at most 150 lines', () => {
@@ -526,7 +553,7 @@ describe('the budget', () => {
   const sourcesOf = (folder: string): readonly string[] =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .map((name) => `${folder}/${name}`)
-      .filter((path) => /\.(tsx?|mjs)$/.test(path));
+      .filter((path) => /\.(tsx?|mjs)$/.test(path) && !path.includes('/node_modules/'));
   const linesOf = (paths: readonly string[]): number =>
     paths.reduce((sum, path) => sum + readFileSync(join(root, path), 'utf8').split('\n').length - 1, 0);
   const settingsOf = (schema: TObject): number =>

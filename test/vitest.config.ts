@@ -32,13 +32,13 @@ const chain = 'test/system/chain.test.ts';
 
 /** Of the system tests, those that have not yet passed `npm run test:stress` ten times of ten, or need containers: nightly only. */
 const nightly = `
-  apt-repository backup-places bench-panel broker-files broker-start bus-python-can ca-cli cluster-auth cluster-ingress deb deb-broker demo disk-full doctor-relays
+  apt-repository backup-places bench-panel broker-files broker-start bus-python-can ca-cli client cluster-auth cluster-ingress deb deb-broker demo disk-full doctor-relays
   driver-reader enrolment event-limits features-deletion foreign-tracker module-deletion
   fuel-calibrate hardware-bench image http-browser http-localhost launcher log-lost modbus-pymodbus mqtt-suites notify-tls oidc
   openapi-tools operation-exercises operations operator-page readme-broker
   power-loss report-mail-kill readme-api readme-desk readme-simulator simulator-approvals simulator-commands simulator-ctl simulator-empty
   simulator-facts simulator-link simulator-metrics simulator-orphans simulator-processes simulator-report simulator-run
-  simulator-target simulator-truth storage-disk storage-faults storage-wear vehicle-bus
+  simulator-target simulator-truth site storage-disk storage-faults storage-wear vehicle-bus
 `
   .trim()
   .split(/\s+/)

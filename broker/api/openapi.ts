@@ -2,6 +2,8 @@
 // they are. Everything about the interface comes from the operations.
 import type { TSchema } from 'typebox';
 import { user } from './accounts/user-view.ts';
+import { alarmRecord } from './alarms/alarm-shapes.ts';
+import { alarmDelivery, delivery } from './answers/delivery-view.ts';
 import { type Operation, type PathForm, pathVariables, servedPaths, tags } from './base/operation.ts';
 import {
   device,
@@ -11,10 +13,19 @@ import {
   listedDevice,
   listedEvent,
   listedMetadata,
+  ruleFinding,
   sensorMap,
   stateMap,
+  vehicleBus,
+  verdict,
 } from './base/shapes.ts';
-import { approvalRecord, commandAnswer, commandRecord } from './commands/command-view.ts';
+import {
+  approvalRecord,
+  commandAnswer,
+  commandRecord,
+  signing,
+  signOptions,
+} from './commands/command-view.ts';
 import { eventList } from './events/event-list.ts';
 import { geozone } from './geozones/geozone-shapes.ts';
 import { rule } from './notifications/rule-shapes.ts';
@@ -39,6 +50,14 @@ const named: ReadonlyMap<TSchema, string> = new Map<TSchema, string>([
   [geozone, 'Geozone'],
   [eventData, 'EventData'],
   [eventList, 'EventList'],
+  [alarmRecord, 'Alarm'],
+  [alarmDelivery, 'AlarmDelivery'],
+  [delivery, 'Delivery'],
+  [verdict, 'Verdict'],
+  [ruleFinding, 'VerdictRule'],
+  [signing, 'Signing'],
+  [signOptions, 'SignOptions'],
+  [vehicleBus, 'VehicleBus'],
   [commandAnswer, 'Command'],
   [commandRecord, 'CommandRecord'],
   [approvalRecord, 'Approval'],

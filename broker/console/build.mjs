@@ -28,7 +28,7 @@ function hashOf(places) {
 }
 
 compileWords();
-const wanted = hashOf(['broker/console', 'src/core', 'build/words', 'package-lock.json']);
+const wanted = hashOf(['broker/console', 'broker/client', 'src/core', 'build/words', 'package-lock.json']);
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   const { build } = await import('vite');
   await build({ configFile: join(root, 'broker/console/vite.config.ts'), logLevel: 'warn' });

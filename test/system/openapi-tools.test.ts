@@ -1,6 +1,6 @@
-// Other people's tools on our OpenAPI document: two linters, a typed client, and a proxy that compares every request and
+// Other people's tools on our OpenAPI document: two linters, five generators of clients, and a proxy that compares every request and
 // answer with the document. Made from the list of operations: a new one is tested by being there.
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
@@ -98,6 +98,39 @@ describe.skipIf(missing !== null)(title, () => {
       isSame: true,
       unknown: [404, 'not_found'],
     });
+  });
+
+  it('gives four more generators what they make clients of that compile strictly, with a call of each', async () => {
+    const place = join(folder, 'generated');
+    mkdirSync(place);
+    cpSync(`${toolsFolder}generated.ts`, join(place, 'generated.ts'));
+    symlinkSync(`${toolsFolder}node_modules`, join(place, 'node_modules'));
+    const of = (name: string): string => join(place, name);
+    const generators: readonly (readonly [tool: string, args: readonly string[]])[] = [
+      ['openapi-ts', ['-i', document, '-o', of('hey-api'), '-c', '@hey-api/client-fetch', '--silent']],
+      ['oazapfts', [document, of('oazapfts.ts')]],
+      ['orval', ['--input', document, '--output', of('orval.ts'), '--client', 'fetch']],
+      [
+        'swagger-typescript-api',
+        ['generate', '--path', document, '--output', of('swagger-typescript-api'), '--name', 'client.ts'],
+      ],
+    ];
+    for (const [tool, args] of generators) {
+      const made = await runTool(tool, args);
+      expect(made.status, `${tool}: ${made.output}`).toBe(0);
+    }
+    const compilerOptions = {
+      target: 'es2022',
+      lib: ['es2023', 'dom', 'dom.iterable'],
+      types: [],
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      noEmit: true,
+    };
+    writeFileSync(of('tsconfig.json'), JSON.stringify({ compilerOptions, files: ['generated.ts'] }));
+    expect(await runTool('tsc', ['--project', place])).toEqual({ status: 0, output: '' });
   });
 
   describe('between a caller and the service, in prism,', () => {

@@ -6,10 +6,8 @@ import { demoOperations as operations } from '../../broker/operations.ts';
 
 const root = new URL('../../broker/console/', import.meta.url).pathname;
 
-/** Read by their path and not by a call: a stream, and files that are saved. File -> operations. */
+/** Read by their path and not by a call. File -> operations. */
 const readByPath: Readonly<Record<string, string>> = {
-  'service/stream.ts': 'streamEvents',
-  'service/track.ts': 'exportGpx exportCsv exportGeojson',
   // For the person who has a link, without a session: a page of its own.
   'share/follow.ts': 'viewShare shareTrack streamShare',
 };
@@ -56,12 +54,7 @@ describe('an operation of the service', () => {
     for (const [file, text] of Object.entries(readByPath)) {
       const source = sourceOf(file);
       const paths = operations.filter(({ id }) => text.split(/\s+/).includes(id)).map(({ path }) => path);
-      // The format of an export is chosen in the file: its path begins the same, and the format is named.
-      const absent = paths.filter((path) =>
-        path.startsWith('/export/')
-          ? !source.includes('`/export/${format}/') || !source.includes(`'${path.split('/')[2]}'`)
-          : !source.includes(path),
-      );
+      const absent = paths.filter((path) => !source.includes(path));
       expect([file, absent]).toEqual([file, []]);
     }
   });

@@ -1,7 +1,6 @@
 // When the console counts the service as silent, and what it keeps of an order that has no answer.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Approval, ListedCommand } from '../../broker/console/api/operations.ts';
-import { silenceOf } from '../../broker/console/state/age.ts';
 import {
   foundIn,
   isGivenUp,
@@ -9,6 +8,7 @@ import {
   parseSentOrders,
   type SentOrder,
 } from '../../broker/console/state/orders/sent-orders.ts';
+import { silenceOf } from '../../src/core/silence.ts';
 
 describe('the silence of a stream', () => {
   it.each([
@@ -31,7 +31,7 @@ describe('the silence of a stream', () => {
       vi.unstubAllGlobals();
     });
     const watch = async () => {
-      const { lookAtStreams, watchSilence } = await import('../../broker/console/service/silence.ts');
+      const { lookAtStreams, watchSilence } = await import('../../broker/client/silence.ts');
       const seen: string[] = [];
       const handlers = { onSilent: () => void seen.push('silent'), onDead: () => void seen.push('dead') };
       const silence = watchSilence(handlers);

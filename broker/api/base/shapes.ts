@@ -63,7 +63,7 @@ export type SensorView = Static<typeof sensorState>;
 const ruleValue = (description: string) =>
   Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], { description });
 
-const ruleFinding = Type.Object({
+export const ruleFinding = Type.Object({
   rule: text(`A rule; fleetward-agent sends ${ruleNames.map((name) => `\`${name}\``).join(', ')}`),
   isMet: Type.Boolean({ description: 'False: the command waits for this' }),
   value: ruleValue('Measured value, in the unit at the end of the rule name; null when unknown'),

@@ -26,7 +26,7 @@ const personalOrder = Type.Object(
   { description: 'The order, with the members that its persons sign' },
 );
 
-const signing = Type.Union(
+export const signing = Type.Union(
   [
     Type.Object({
       needed: Type.Integer({ minimum: 1, description: 'Persons who must sign' }),
@@ -47,7 +47,7 @@ const signing = Type.Union(
 );
 
 /** For `navigator.credentials.get` of the calling user; null: the user cannot sign it. */
-const signOptions = Type.Union(
+export const signOptions = Type.Union(
   [
     Type.Object({
       rpID: text('Domain that the passkeys are bound to'),

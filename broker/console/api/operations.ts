@@ -1,12 +1,11 @@
 // Types of the operations that the console calls, taken from the operations' own literals: nothing is generated, and nothing of
 // the broker is loaded. A wrong path or a misread member does not compile.
-import type { Static, TObject } from 'typebox';
+import type { Static } from 'typebox';
 import type { statusAnswer } from '../../api/operator/status-shapes.ts';
-import type { ServedOperation as Served } from '../../operations.ts';
+import type { Input as InputOf } from '../../client/client.ts';
+import type { Body, Result, RouteText, OperationID as ServedID } from '../../client/operations.ts';
 
-/** One id that is no literal would let every route pass: then none does. */
-type ServedID = string extends Served['id'] ? never : Served['id'];
-type Of<I extends ServedID> = Extract<Served, { readonly id: I }>;
+export type { Body, Result } from '../../client/operations.ts';
 
 /** Method and path of each operation that the console calls. */
 export const routes = {
@@ -31,6 +30,7 @@ export const routes = {
   getWays: 'GET /map/ways/{zoom}/{x}/{y}/authorization',
   updateAddress: 'POST /device/updateaddress/authorization',
   deviceDataRange: 'GET /eventdata/devicedata/{deviceID}/{startTime}/{endTime}/authorization',
+  streamEvents: 'GET /events/stream/authorization',
   listAlarms: 'GET /alarm/alarms/authorization',
   getAlarm: 'GET /alarm/alarm/{alarmID}/authorization',
   getAlarmSummary: 'GET /alarm/summary/authorization',
@@ -70,6 +70,9 @@ export const routes = {
   updateReportSchedule: 'POST /report/updateschedule/authorization',
   deleteReportSchedule: 'POST /report/deleteschedule/authorization',
   sendReport: 'POST /report/sendschedule/authorization',
+  exportGpx: 'GET /export/gpx/{deviceID}/{startTime}/{endTime}/authorization',
+  exportCsv: 'GET /export/csv/{deviceID}/{startTime}/{endTime}/authorization',
+  exportGeojson: 'GET /export/geojson/{deviceID}/{startTime}/{endTime}/authorization',
   reportSummary: 'GET /report/summary/{deviceID}/{startTime}/{endTime}/authorization',
   fleetData: 'GET /eventdata/fleetdata/{statusCode}/{startTime}/{endTime}/authorization',
   reportStops: 'GET /report/stops/{deviceID}/{startTime}/{endTime}/authorization',
@@ -158,28 +161,11 @@ export const routes = {
   createShare: 'POST /share/create/authorization',
   getShares: 'GET /share/shares/authorization',
   revokeShare: 'POST /share/revoke/authorization',
-} as const satisfies { readonly [I in ServedID]?: `${Of<I>['method']} ${Of<I>['path']}` };
+} as const satisfies { readonly [I in ServedID]?: RouteText<I> };
 
 export type OperationID = keyof typeof routes;
 
-type InputOf<S> = S extends TObject ? Static<S> : undefined;
-type QueryOf<O> = O extends { readonly query?: infer Q extends TObject } ? Partial<Static<Q>> : undefined;
-
-export type Params<I extends OperationID> = Static<Of<I>['params']>;
-export type Body<I extends OperationID> = InputOf<Of<I>['body']>;
-export type Query<I extends OperationID> = QueryOf<Of<I>>;
-export type Result<I extends OperationID> = Static<Of<I>['result']>;
-
-/** What a call sends; members without content may be left out. */
-export type Input<I extends OperationID> = (keyof Params<I> extends never
-  ? unknown
-  : { readonly params: Params<I> }) &
-  (Body<I> extends undefined ? unknown : { readonly body: Body<I> }) & {
-    readonly query?: Query<I>;
-    readonly signal?: AbortSignal;
-    /** Repeats of one intent carry the same key and take effect once. */
-    readonly idempotencyKey?: string;
-  };
+export type Input<I extends OperationID> = InputOf<I>;
 
 export type Alarm = Result<'listAlarms'>['alarms'][number];
 export type Device = Result<'getDevice'>;
@@ -201,4 +187,4 @@ export type Share = Result<'getShares'>['shares'][number];
 /** State of the service, for its operator. */
 export type StatusView = Static<typeof statusAnswer>;
 /** What a share link shows to its holder. */
-export type SharedView = Static<Of<'viewShare'>['result']>;
+export type SharedView = Result<'viewShare'>;

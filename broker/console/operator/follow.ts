@@ -1,6 +1,7 @@
 // Asks for the state of the service again and again. The token stays in the memory of the page and travels in a header only.
+
+import { momentNow } from '../../client/silence.ts';
 import type { StatusView } from '../api/operations.ts';
-import { momentNow } from '../service/silence.ts';
 import {
   firstOperatorState,
   type OperatorFault,

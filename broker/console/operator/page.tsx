@@ -1,11 +1,11 @@
 // The page of the operator: a form for the token, then the state of the service on one page, with what needs a person at its head.
 import { type FormEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { OperatorPageTexts } from '../../../build/words/operatorPage/en.ts';
+import type { Moment } from '../../../src/core/silence.ts';
+import { momentNow } from '../../client/silence.ts';
 import type { StatusView } from '../api/operations.ts';
 import { Icon } from '../components/icon.tsx';
-import { momentNow } from '../service/silence.ts';
 import { chooseTheme, isTheme, theme, themes } from '../shell/theme.ts';
-import type { Moment } from '../state/age.ts';
 import {
   ageOfView,
   isOld,

@@ -1,4 +1,7 @@
-// Calls of operations with the token of the session. An answer that is no success becomes a ServiceError with the service's own texts.
+// Calls of operations with the token of the session.
+import { clientOf } from '../../client/client.ts';
+import type { Route } from '../../client/request.ts';
+import { ServiceError, unreachable } from '../../client/service-error.ts';
 import { type Input, type OperationID, type Result, routes } from '../api/operations.ts';
 import {
   compareClocks,
@@ -10,40 +13,7 @@ import {
   whenSessionBack,
 } from './session.ts';
 
-export const serviceBase = '/api/v1';
-
-interface Problem {
-  readonly code: string;
-  readonly detail: string;
-  readonly hint: string | null;
-}
-
-/** A call that failed. `code` is the service's, `unreachable` without an answer. */
-export class ServiceError extends Error {
-  readonly code: string;
-  readonly hint: string | null;
-  /** HTTP status; 0 without an answer. */
-  readonly status: number;
-  /** Seconds to wait before the next try; null when the service names none. */
-  readonly retryAfterS: number | null;
-  /** A change that was sent, and whose answer does not say that nothing was done: it may still be carried out. */
-  mayHaveActed = false;
-  constructor({ code, detail, hint }: Problem, status: number, retryAfterS: number | null = null) {
-    super(detail);
-    this.code = code;
-    this.hint = hint;
-    this.status = status;
-    this.retryAfterS = retryAfterS;
-  }
-}
-
-interface Sent {
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string | undefined>>;
-  readonly body?: unknown;
-  readonly signal?: AbortSignal;
-  readonly idempotencyKey?: string;
-}
+export { ServiceError } from '../../client/service-error.ts';
 
 /** Calls without a session: they carry no token, and a refusal ends none. */
 const publicCalls: ReadonlySet<OperationID> = new Set([
@@ -59,35 +29,36 @@ const publicCalls: ReadonlySet<OperationID> = new Set([
 /** Served under the path of the former interface only, which has no slash after the version. */
 const joinedCalls: ReadonlySet<OperationID> = new Set(['unregisterPush']);
 
-export function pathOf(template: string, { params = {}, query = {} }: Sent): string {
-  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
-  );
-  return `${serviceBase}${path}${given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`}`;
+function routeOf(id: OperationID): Route {
+  const [method = '', path = ''] = routes[id].split(' ');
+  const isRead = method === 'GET';
+  const served = joinedCalls.has(id) ? path.slice(1) : path;
+  return { method, path: `/api/v1${served}`, isPublic: publicCalls.has(id), isRead, isKeyed: !isRead };
 }
 
-export async function failureOf(answer: Response): Promise<ServiceError> {
-  const body = (await answer.json().catch(() => null)) as { readonly error?: Partial<Problem> } | null;
-  const { code = 'internal', detail = `HTTP ${answer.status}`, hint = null } = body?.error ?? {};
-  const wait = Number(answer.headers.get('retry-after') ?? Number.NaN);
-  return new ServiceError({ code, detail, hint }, answer.status, Number.isNaN(wait) ? null : wait);
-}
+/** Nothing is repeated by itself: a screen says what failed, and its user decides. */
+const client = clientOf<OperationID>(
+  {
+    token: sessionToken,
+    retryForMs: 0,
+    onAnswer(answer, token) {
+      practiceAccount.set(answer.headers.get('fleetward-practice'));
+      compareClocks(answer.headers.get('date'));
+      if (answer.status === 401) handleRefusal(token);
+    },
+  },
+  routeOf,
+);
 
-/** No request runs longer at the service (`broker/api/base/idempotency.ts`); without an answer by then its connection is given up. */
-const answerMs = 60_000;
+export const { open } = client;
 
 /** Reads that have no answer yet. */
 const reads = new Set<AbortController>();
 
 /** Gives up all reads: a browser has six connections to a service, and what a silent one holds up must not wait for them. */
 export function abandonReads(): void {
-  for (const read of reads) read.abort();
+  for (const read of reads) read.abort(unreachable('given up for an order'));
 }
-
-/** A broken connection and a proxy's time-out leave open whether the service acted; of its own answers `throttled` says that it did not. */
-const leavesOpen = ({ status, code }: ServiceError): boolean =>
-  status === 0 || status === 408 || (status >= 500 && code !== 'throttled');
 
 /** A read that an ended session refuses waits for the next session of the same user. @throws what `read` throws. */
 export async function readInSession<T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -107,54 +78,24 @@ export async function readInSession<T>(read: () => Promise<T>, signal?: AbortSig
 
 /** @throws ServiceError; a token that is no longer valid ends the session. */
 export function call<I extends OperationID>(id: I, input: Input<I>): Promise<Result<I>> {
-  if (publicCalls.has(id)) return callOnce(id, input);
-  if (routes[id].startsWith('GET ')) return readInSession(() => callOnce(id, input), (input as Sent).signal);
-  if (!isEnded.get()) return callOnce(id, input);
-  // A change is never kept for later: only a new press sends it.
-  const problem = { code: 'unauthorized', detail: 'The session has ended', hint: null };
-  return Promise.reject(new ServiceError(problem, 401));
+  if (!routes[id].startsWith('GET ')) {
+    if (publicCalls.has(id) || !isEnded.get()) return callOnce(id, input);
+    // A change is never kept for later: only a new press sends it.
+    const problem = { code: 'unauthorized', detail: 'The session has ended', hint: null };
+    return Promise.reject(new ServiceError(problem, 401));
+  }
+  const read = (): Promise<Result<I>> => readOnce(id, input);
+  return publicCalls.has(id) ? read() : readInSession(read, input.signal);
 }
 
-async function callOnce<I extends OperationID>(id: I, input: Input<I>): Promise<Result<I>> {
-  const sent: Sent = input as Sent;
-  const [method = 'GET', template = ''] = routes[id].split(' ');
-  const isPublic = publicCalls.has(id);
-  const token = isPublic ? null : sessionToken();
-  const path = pathOf(template, sent);
-  const isRead = method === 'GET';
+const callOnce = client.call as <I extends OperationID>(id: I, input: Input<I>) => Promise<Result<I>>;
+
+async function readOnce<I extends OperationID>(id: I, input: Input<I>): Promise<Result<I>> {
   const giveUp = new AbortController();
-  if (isRead) reads.add(giveUp);
-  const signals = [
-    giveUp.signal,
-    AbortSignal.timeout(answerMs),
-    ...(sent.signal === undefined ? [] : [sent.signal]),
-  ];
+  reads.add(giveUp);
+  const { signal = giveUp.signal } = input;
   try {
-    const answer = await fetch(joinedCalls.has(id) ? path.replace(`${serviceBase}/`, serviceBase) : path, {
-      method,
-      headers: {
-        ...(token === null ? {} : { authorization: token }),
-        ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(sent.idempotencyKey === undefined ? {} : { 'idempotency-key': sent.idempotencyKey }),
-      },
-      ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
-      signal: AbortSignal.any(signals),
-      credentials: 'omit',
-      cache: 'no-store',
-    });
-    practiceAccount.set(answer.headers.get('fleetward-practice'));
-    compareClocks(answer.headers.get('date'));
-    if (answer.ok) return (await answer.json()) as Result<I>;
-    if (answer.status === 401) handleRefusal(token);
-    throw await failureOf(answer);
-  } catch (thrown) {
-    if (sent.signal?.aborted === true) throw thrown;
-    const failure =
-      thrown instanceof ServiceError
-        ? thrown
-        : new ServiceError({ code: 'unreachable', detail: String(thrown), hint: null }, 0);
-    failure.mayHaveActed = !isRead && !isPublic && leavesOpen(failure);
-    throw failure;
+    return await callOnce(id, { ...input, signal: AbortSignal.any([signal, giveUp.signal]) });
   } finally {
     reads.delete(giveUp);
   }

@@ -2,13 +2,13 @@
 // read once for all screens. Changes reach the screens at most four times a second, of more than 10,000 vehicles more rarely, alarms and
 // commands at once.
 import type { QueryClient } from '@tanstack/react-query';
+import type { StreamMessage } from '../../client/event-stream.ts';
+import { lookAtStreams } from '../../client/silence.ts';
 import type { Alarm, ListedDevice } from '../api/operations.ts';
-import type { StreamMessage } from '../state/event-stream.ts';
 import { listedFields, type Vehicle } from '../state/fleet.ts';
 import { alarmMarks, vehicleOf, withDevice } from '../state/fleet-messages.ts';
 import { createValue } from '../state/value.ts';
 import { call, ServiceError } from './call.ts';
-import { lookAtStreams } from './silence.ts';
 import { openStream } from './stream.ts';
 
 export type Vehicles = ReadonlyMap<string, Vehicle>;

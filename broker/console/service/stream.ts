@@ -1,8 +1,10 @@
-// One live stream, read with fetch: opens it, and opens it again with the last id when it ends, so that nothing is missed or comes twice.
-import { readMessages, type StreamMessage } from '../state/event-stream.ts';
-import { failureOf, pathOf } from './call.ts';
-import { handleRefusal, isEnded, sessionToken, whenSessionBack } from './session.ts';
-import { lookAtStreams, watchSilence } from './silence.ts';
+// The live stream of the account, with the token of the session.
+import type { StreamMessage } from '../../client/event-stream.ts';
+import { followStream } from '../../client/follow.ts';
+import { ServiceError } from '../../client/service-error.ts';
+import { lookAtStreams } from '../../client/silence.ts';
+import { open } from './call.ts';
+import { isEnded, sessionToken, whenSessionBack } from './session.ts';
 
 // After a sleep the timers are late, and the page is shown first.
 document.addEventListener('visibilitychange', lookAtStreams);
@@ -16,66 +18,29 @@ export interface StreamOptions {
   onDown(): void;
 }
 
-const retryMs = { first: 500, most: 8000 } as const;
-const template = '/events/stream/authorization';
+const query = { kinds: 'event,device,command,presence,alarm,zone,approval' };
+const noSession = { code: 'unauthorized', detail: 'The session has ended', hint: null };
 
-/** Reads until the stream ends. @returns the resume point. */
-async function readStream(
-  { onMessages, onAlive, onDown }: StreamOptions,
-  lastID: string | null,
-  signal: AbortSignal,
-): Promise<string | null> {
-  const token = sessionToken();
-  if (token === null) return lastID;
-  const stop = new AbortController();
-  const signals = AbortSignal.any([signal, stop.signal]);
-  const silence = watchSilence({ onSilent: onDown, onDead: () => stop.abort() });
-  let resume = lastID;
-  const unsubscribe = isEnded.subscribe(() => stop.abort());
-  try {
-    const query = { kinds: 'event,device,command,presence,alarm,zone,approval' };
-    const answer = await fetch(pathOf(template, { query }), {
-      headers: { authorization: token, ...(lastID === null ? {} : { 'last-event-id': lastID }) },
-      signal: signals,
-      credentials: 'omit',
-      cache: 'no-store',
-    });
-    if (answer.status === 401) handleRefusal(token);
-    if (!answer.ok || answer.body === null) throw await failureOf(answer);
-    for await (const messages of readMessages(answer.body)) {
-      if (!silence.renew()) break;
-      onAlive();
-      resume = messages.findLast(({ id }) => id !== null)?.id ?? resume;
-      onMessages(messages.filter(({ data }) => data !== ''));
-    }
-    return resume;
-  } catch {
-    return resume;
-  } finally {
-    unsubscribe();
-    silence.stop();
-    stop.abort();
-  }
+async function openOnce(lastEventID: string | null, signal: AbortSignal): Promise<Response> {
+  if (sessionToken() === null) throw new ServiceError(noSession, 401);
+  // A session that ends closes its stream.
+  const ended = new AbortController();
+  const unsubscribe = isEnded.subscribe(() => ended.abort());
+  signal.addEventListener('abort', unsubscribe, { once: true });
+  return open('streamEvents', {
+    query: lastEventID === null ? query : { ...query, lastEventId: lastEventID },
+    signal: AbortSignal.any([signal, ended.signal]),
+  });
 }
 
 /** Keeps a stream open until the returned function is called. */
-export function openStream(options: StreamOptions): () => void {
+export function openStream({ onMessages, onAlive, onDown }: StreamOptions): () => void {
   const leave = new AbortController();
-  let lastID: string | null = null;
-  let waitMs: number = retryMs.first;
-  const alive = (): void => {
-    waitMs = retryMs.first;
-    options.onAlive();
-  };
+  const { signal } = leave;
+  const afterRefusal = (): Promise<void> => whenSessionBack(signal);
   const keepOpen = async (): Promise<void> => {
-    while (!leave.signal.aborted) {
-      lastID = await readStream({ ...options, onAlive: alive }, lastID, leave.signal);
-      if (leave.signal.aborted) return;
-      options.onDown();
-      if (isEnded.get()) await whenSessionBack(leave.signal);
-      else await new Promise((done) => setTimeout(done, waitMs));
-      waitMs = Math.min(waitMs * 2, retryMs.most);
-    }
+    for await (const messages of followStream({ open: openOnce, signal, onAlive, onDown, afterRefusal }))
+      onMessages(messages);
   };
   void keepOpen();
   return () => leave.abort();

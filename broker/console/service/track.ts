@@ -1,8 +1,7 @@
 // Reads the track of a vehicle for replay: the export in GeoJSON has, of all answers, fuel, ignition and both times of each record.
 import { type ReplayTrack, replayTrackOf, type TrackRecord } from '../state/replay.ts';
-import { failureOf, pathOf, readInSession, ServiceError } from './call.ts';
+import { open, readInSession, ServiceError } from './call.ts';
 import { saveFile } from './save-file.ts';
-import { handleRefusal, sessionToken } from './session.ts';
 
 /** Most records of a track; the service keeps stops, gaps and every event that is no plain position. */
 const pointsMost = '5000';
@@ -23,25 +22,15 @@ interface Asked {
   readonly signal?: AbortSignal;
 }
 
-async function readOnce({ deviceID, fromS, toS }: TrackPeriod, asked: Asked): Promise<Response> {
+const exportIDs = { gpx: 'exportGpx', csv: 'exportCsv', geojson: 'exportGeojson' } as const;
+
+function readOnce({ deviceID, fromS, toS }: TrackPeriod, asked: Asked): Promise<Response> {
   const { format, points, signal } = asked;
-  const path = pathOf(`/export/${format}/{deviceID}/{startTime}/{endTime}/authorization`, {
+  return open(exportIDs[format], {
     params: { deviceID, startTime: String(Math.floor(fromS)), endTime: String(Math.ceil(toS)) },
-    query: { points },
-  });
-  const token = sessionToken();
-  const answer = await fetch(path, {
-    headers: { authorization: token ?? '' },
+    query: points === undefined ? {} : { points },
     ...(signal === undefined ? {} : { signal }),
-    credentials: 'omit',
-    cache: 'no-store',
-  }).catch((thrown: unknown) => {
-    if (signal?.aborted === true) throw thrown;
-    throw new ServiceError({ code: 'unreachable', detail: String(thrown), hint: null }, 0);
   });
-  if (answer.ok) return answer;
-  if (answer.status === 401) handleRefusal(token);
-  throw await failureOf(answer);
 }
 
 const readExport = (period: TrackPeriod, asked: Asked): Promise<Response> =>

@@ -1,8 +1,9 @@
 // Follows one share link: what it shows, then its track or its stream, opened again until the share ends. The token travels in a header only.
+
+import { readMessages, type StreamMessage } from '../../client/event-stream.ts';
+import { lookAtStreams, watchSilence } from '../../client/silence.ts';
 import type { SharedView } from '../api/operations.ts';
-import { lookAtStreams, watchSilence } from '../service/silence.ts';
 import { skewOf } from '../state/age.ts';
-import { readMessages, type StreamMessage } from '../state/event-stream.ts';
 import {
   alive,
   down,

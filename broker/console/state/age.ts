@@ -1,5 +1,4 @@
-// Ages and lengths of time as numbers of two units; the words are made at the edge. How long a stream has been silent: by clocks and never by
-// counted ticks, for a computer that sleeps stops its timers. Pure.
+// Ages and lengths of time as numbers of two units; the words are made at the edge. Pure.
 
 export interface Span {
   readonly unit: 's' | 'min' | 'h' | 'd';
@@ -16,30 +15,6 @@ export function spanOf(seconds: number): Span {
   if (whole < 86_400)
     return { unit: 'h', value: Math.floor(whole / 3600), rest: Math.floor((whole % 3600) / 60) };
   return { unit: 'd', value: Math.floor(whole / 86_400), rest: Math.floor((whole % 86_400) / 3600) };
-}
-
-/** One moment by both clocks of this computer. */
-export interface Moment {
-  /** Since the page was opened; it may stand still while the computer sleeps. */
-  readonly monoMs: number;
-  /** Of the wall clock, which may be set. */
-  readonly wallMs: number;
-}
-
-/** By the clock that says more: no sleep and no change of a clock makes a value younger. */
-export const elapsedMs = (since: Moment, now: Moment): number =>
-  Math.max(0, now.monoMs - since.monoMs, now.wallMs - since.wallMs);
-
-/** The service gives a sign of life each second. After three without any, what the page shows may be old. */
-const silentMs = 3000;
-/** Without any for this long the connection is given up. */
-const deadMs = 10_000;
-
-export type Silence = 'none' | 'silent' | 'dead';
-
-export function silenceOf(since: Moment, now: Moment): Silence {
-  const ms = elapsedMs(since, now);
-  return ms >= deadMs ? 'dead' : ms >= silentMs ? 'silent' : 'none';
 }
 
 /**

@@ -1,9 +1,9 @@
 // Approving and refusing: one request each, and what stands in its way.
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { randomKey } from '../../../client/idempotency-key.ts';
 import type { Approval } from '../../api/operations.ts';
 import { call } from '../../service/call.ts';
-import { randomKey } from '../../service/idempotency-key.ts';
 import { isLive } from '../../service/live.ts';
 import { useSending } from '../../service/sending.ts';
 import type { PersonProof } from '../cut/proof-field.tsx';

@@ -2,9 +2,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { type OrderReason, reasonOf, reasonText } from '../../../../src/core/reports/order-reason.ts';
+import { randomKey } from '../../../client/idempotency-key.ts';
 import { useNow, useValue } from '../../components/use.ts';
 import { ServiceError } from '../../service/call.ts';
-import { randomKey } from '../../service/idempotency-key.ts';
 import { isLive } from '../../service/live.ts';
 import { recordFound, recordSent, sentOf, sentOrders, settleSent } from '../../service/orders/sent-orders.ts';
 import { handleArrival } from '../../service/orders/sent-watch.ts';

@@ -1,6 +1,7 @@
 // State of the operator's page, and its age. Pure.
+
+import { elapsedMs, type Moment } from '../../../../src/core/silence.ts';
 import type { StatusView } from '../../api/operations.ts';
-import { elapsedMs, type Moment } from '../age.ts';
 
 export const operatorFaults = ['unauthorized', 'busy', 'unreachable', 'unreadable'] as const;
 export type OperatorFault = (typeof operatorFaults)[number];

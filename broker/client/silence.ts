@@ -1,5 +1,5 @@
 // Watches a stream for silence. A half-open connection never ends by itself: only the missing sign of life shows it.
-import { type Moment, type Silence, silenceOf } from '../state/age.ts';
+import { type Moment, type Silence, silenceOf } from '../../src/core/silence.ts';
 
 export const momentNow = (): Moment => ({ monoMs: performance.now(), wallMs: Date.now() });
 
@@ -21,6 +21,10 @@ interface SilenceHandlers {
 export interface SilenceWatch {
   /** Something came. @returns false when it came too late: what is read after a sleep may be older than the sleep. */
   renew(): boolean;
+  /** From now on nothing is read; the service is not silent while its reader is busy. */
+  hold(): void;
+  /** It is read again. */
+  release(): void;
   stop(): void;
 }
 
@@ -28,10 +32,11 @@ export interface SilenceWatch {
 export function watchSilence({ onSilent, onDead }: SilenceHandlers): SilenceWatch {
   let last = momentNow();
   let hasBegun = false;
+  let isHeld = false;
   let judged: Silence = 'none';
   const look = (): void => {
     const found = silenceOf(last, momentNow());
-    if (found === judged || judged === 'dead') return;
+    if (isHeld || found === judged || judged === 'dead') return;
     if (judged === 'none' && hasBegun) onSilent();
     judged = found;
     if (found === 'dead') onDead();
@@ -44,6 +49,12 @@ export function watchSilence({ onSilent, onDead }: SilenceHandlers): SilenceWatc
       if (judged === 'dead') return false;
       [last, hasBegun, judged] = [momentNow(), true, 'none'];
       return true;
+    },
+    hold() {
+      isHeld = true;
+    },
+    release() {
+      [last, isHeld] = [momentNow(), false];
     },
     stop() {
       clearInterval(timer);

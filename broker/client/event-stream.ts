@@ -57,13 +57,14 @@ export function createStreamParser(): (piece: string) => readonly StreamMessage[
  * @throws Error as the parser, and as the body does.
  */
 export async function* readMessages(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  body: NonNullable<Response['body']>,
 ): AsyncGenerator<readonly StreamMessage[], void, undefined> {
   const parse = createStreamParser();
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    yield parse(value);
+    yield parse(decoder.decode(value as Uint8Array, { stream: true }));
   }
 }

@@ -1,0 +1,22 @@
+// Types of all operations, taken from the operations' own literals: nothing of the broker is loaded. A wrong id or a misread member does not
+// compile. The published package has the same types written out (`systemd/package-client.ts`).
+import type { Static, TObject } from 'typebox';
+import type { ServedOperation as Served } from '../operations.ts';
+
+/** One id that is no literal would let every call pass: then none does. */
+export type OperationID = string extends Served['id'] ? never : Served['id'];
+type Of<I extends OperationID> = Served extends infer S extends Served
+  ? I extends S['id']
+    ? S
+    : never
+  : never;
+
+type InputOf<S> = S extends TObject ? Static<S> : undefined;
+type QueryOf<O> = O extends { readonly query?: infer Q extends TObject } ? Partial<Static<Q>> : undefined;
+
+/** Method and path of an operation. */
+export type RouteText<I extends OperationID> = `${Of<I>['method']} ${Of<I>['path']}`;
+export type Params<I extends OperationID> = Static<Of<I>['params']>;
+export type Body<I extends OperationID> = InputOf<Of<I>['body']>;
+export type Query<I extends OperationID> = QueryOf<Of<I>>;
+export type Result<I extends OperationID> = Static<Of<I>['result']>;

@@ -1,0 +1,25 @@
+// How long a stream has been silent: by clocks and never by counted ticks, for a computer that sleeps stops its timers. Pure.
+
+/** One moment by both clocks of this computer. */
+export interface Moment {
+  /** Since the program began; it may stand still while the computer sleeps. */
+  readonly monoMs: number;
+  /** Of the wall clock, which may be set. */
+  readonly wallMs: number;
+}
+
+/** By the clock that says more: no sleep and no change of a clock makes a value younger. */
+export const elapsedMs = (since: Moment, now: Moment): number =>
+  Math.max(0, now.monoMs - since.monoMs, now.wallMs - since.wallMs);
+
+/** The service gives a sign of life each second. After three without any, what was read may be old. */
+const silentMs = 3000;
+/** Without any for this long the connection is given up. */
+const deadMs = 10_000;
+
+export type Silence = 'none' | 'silent' | 'dead';
+
+export function silenceOf(since: Moment, now: Moment): Silence {
+  const ms = elapsedMs(since, now);
+  return ms >= deadMs ? 'dead' : ms >= silentMs ? 'silent' : 'none';
+}
