@@ -220,6 +220,19 @@ describe('the vehicles in sight', () => {
     expect([singles.length, clusters.length]).toEqual([single, grouped]);
   });
 
+  it('stand where they would stand if all were placed anew, whichever changed, moved in the list, or lost its place', () => {
+    const spots = fc.option(fc.tuple(fc.double({ min: -180, max: 180 }), fc.double({ min: -85, max: 85 })));
+    fc.assert(
+      fc.property(fc.array(spots, { maxLength: 20 }), fc.array(spots, { maxLength: 20 }), (first, second) => {
+        const before = first.map((place, at) => vehicle(`${at}`, { place }));
+        const now = second.map((place, at) =>
+          at % 2 === 0 ? (before[at] ?? vehicle('new')) : vehicle('x', { place }),
+        );
+        expect(placedOf(now, placedOf(before))).toEqual(placedOf(now));
+      }),
+    );
+  });
+
   /** Marks and circles of a map of Europe. */
   const drawnOf = (count: number): number => {
     // The golden ratio spreads them evenly.

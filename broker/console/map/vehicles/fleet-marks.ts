@@ -162,7 +162,7 @@ export function createFleetMarks(map: LibreMap): FleetMarks {
       const isUrgent = selected !== fleet.selected || fleet.placed.vehicles.length === 0;
       if (vehicles !== fleet.placed.vehicles || isUrgent) isDirty = true;
       fleet = {
-        placed: vehicles === fleet.placed.vehicles ? fleet.placed : placedOf(vehicles),
+        placed: vehicles === fleet.placed.vehicles ? fleet.placed : placedOf(vehicles, fleet.placed),
         selected,
       };
       if (isUrgent) drawAll();
