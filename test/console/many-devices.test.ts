@@ -159,7 +159,7 @@ describe.skipIf(why !== null)(
       await user.press('Enter');
       const dialog = page.getByRole('dialog', { name: 'Add 2 devices to a group' });
       await dialog.getByRole('button', { name: /Group/ }).first().click();
-      await page.getByRole('option', { name: 'Yard' }).click();
+      await page.getByRole('option', { name: 'Yard', exact: true }).click();
       await dialog.getByRole('button', { name: 'Add to Yard' }).click();
       await dialog.waitFor({ state: 'detached' });
       await expect.poll(() => new URL(page.url()).search).toBe('');

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exampleAlarm } from '../../broker/api/alarms/alarm-shapes.ts';
+import { exampleDevice } from '../../broker/api/answers/examples.ts';
 import { idFrom } from '../../broker/console/components/patterns/new-id.ts';
 import { spanOf } from '../../broker/console/state/age.ts';
 import { beganOf } from '../../broker/console/state/alarm-view.ts';
@@ -14,7 +15,12 @@ import {
   stateOf,
   type Vehicle,
 } from '../../broker/console/state/fleet.ts';
-import { compareAlarms, vehicleOf, withDevice } from '../../broker/console/state/fleet-messages.ts';
+import {
+  compareAlarms,
+  vehicleAlone,
+  vehicleOf,
+  withDevice,
+} from '../../broker/console/state/fleet-messages.ts';
 import { knowledgeOf } from '../../broker/console/state/knowledge.ts';
 import { parsePlace, placeText } from '../../broker/console/state/map-place.ts';
 import { column } from '../../broker/console/state/search.ts';
@@ -201,6 +207,29 @@ describe('vehicles', () => {
     expect(vehicleOf(fleetRow({}), rowAlone).mayCommand).toBe(true);
     expect(vehicleOf(fleetRow({}), { ...rowAlone, mayUpdate: false }).mayCommand).toBe(false);
     expect(vehicleOf(fleetRow({ isForeign: true }), rowAlone).mayCommand).toBe(false);
+  });
+
+  it('are known by the device alone before the rows are there, but for presence and relays', () => {
+    const { state } = exampleDevice;
+    const enginecutoff = { ...state.enginecutoff, pendingState: '1', commandState: 'sent', commandID: 'c1' };
+    const alone = vehicleAlone({ ...exampleDevice, state: { ...state, enginecutoff } });
+    expect(alone).toMatchObject({
+      id: exampleDevice.deviceID,
+      place: [exampleDevice.deviceLastValidLongitude, exampleDevice.deviceLastValidLatitude],
+      speed: exampleDevice.deviceLastValidSpeed,
+      heading: exampleDevice.deviceLastValidHeading,
+      fixS: exampleDevice.deviceLastValidTimestamp,
+      heartbeatS: exampleDevice.deviceLastHeartbeat,
+      driver: exampleDevice.deviceDriver,
+      zone: exampleDevice.deviceLastGeozoneID,
+      ignition: exampleDevice.sensors.ignition.state,
+      cutoff: enginecutoff.state,
+      pendingCut: 'sent',
+      orders: [{ asked: 'cut', state: 'sent' }],
+      fitted: null,
+      isOnline: null,
+      mayCommand: true,
+    });
   });
 
   it('without a fix have no place, not the place 0, 0', () => {

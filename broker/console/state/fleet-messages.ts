@@ -1,7 +1,7 @@
 // Applies answers and messages of the service to the vehicles. Pure. Invalid ones change nothing.
-import type { FeatureName } from '../../../src/core/events/event.ts';
+import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import { type FleetPending, type FleetRow, pendingIn } from '../../../src/core/fleet-row.ts';
-import type { Alarm, ListedDevice } from '../api/operations.ts';
+import type { Alarm, Device, ListedDevice } from '../api/operations.ts';
 import { noVehicle, type Vehicle, type VehicleAlarm, type WaitingOrder } from './fleet.ts';
 
 /** Status codes whose lasting alarm means that the position cannot be trusted. */
@@ -88,6 +88,42 @@ export function vehicleOf(row: FleetRow, { before, isOnline, mayUpdate }: RowCon
     orders: ordersOf(cut, unlock),
     ...(newer && { place: newer.place, speed: newer.speed, heading: newer.heading, fixS: newer.fixS }),
   };
+}
+
+/** A device that was read by itself, while the rows are not there: its presence and its relays are not known. */
+export function vehicleAlone(device: Device): Vehicle {
+  const { state, sensors, deviceLastHeartbeat: heartbeatS, deviceLastValidTimestamp: fixS } = device;
+  const reported = (known: string | null): string | null => (heartbeatS === 0 ? null : known);
+  const pending = featureNames.flatMap((feature): readonly FleetPending[] => {
+    const { pendingState, commandState, commandID, approvalID } = state[feature];
+    if (commandState === null) return [];
+    return [{ feature, state: pendingState === '1' ? '1' : '0', commandState, commandID, approvalID }];
+  });
+  const row: FleetRow = [
+    device.deviceID,
+    device.deviceUnique,
+    device.deviceDisplayName,
+    device.deviceDescription,
+    device.deviceDriver,
+    heartbeatS,
+    fixS,
+    device.deviceLastValidLatitude,
+    device.deviceLastValidLongitude,
+    device.deviceLastValidSpeed,
+    device.deviceLastValidHeading,
+    device.deviceLastValidAddress,
+    device.deviceLastGeozoneID,
+    fuelOf(device.fuelLevelAverage),
+    reported(sensors.ignition.state),
+    reported(state.enginecutoff.state),
+    reported(state.cargoaccess.state),
+    false,
+    [],
+    device.isForeign,
+    pending,
+  ];
+  const vehicle = vehicleOf(row, { before: undefined, isOnline: undefined, mayUpdate: false });
+  return { ...vehicle, isOnline: null, mayCommand: device.authorities['command'] === true };
 }
 
 /** Null is an answer: it is not known any more. */
