@@ -231,13 +231,13 @@ describe('the fleet in memory', () => {
     await compareRows();
     const { rows } = await rowsOf('admin');
     const first = await call('admin', { form: 'rows', limit: '200' });
-    const { next, more, rows: page } = first.json() as Rows & { next: string; more: boolean };
+    const { next, more, rows: page } = JSON.parse(first.text) as Rows & { next: string; more: boolean };
     expect([more, page]).toEqual([true, rows.slice(0, 200)]);
     expect((await rowsOf('admin', { cursor: next })).rows).toEqual(rows.slice(200));
     const { asOf } = (await call('admin', { form: 'rows', since: '0' })).json() as { asOf: number };
     await asAdmin('/device/updatedevice', { deviceID: 'd-017', deviceDriver: 'M. Roy' });
     const since = await call('admin', { form: 'rows', since: String(asOf) });
-    const { rows: changed, isWhole } = since.json() as Rows & { isWhole: boolean };
+    const { rows: changed, isWhole } = JSON.parse(since.text) as Rows & { isWhole: boolean };
     expect([changed.map(([deviceID]) => deviceID), isWhole]).toEqual([['d-017'], false]);
     expect((await call('admin', { form: 'rows', fields: 'state' })).status).toBe(422);
     expect((await call('admin', { form: 'table' })).status).toBe(422);
