@@ -51,6 +51,68 @@ const queries: readonly Readonly<Record<string, string>>[] = [
   { since: '0' },
 ];
 
+interface Rows {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+const rowsOf = async (userID: string, query: Readonly<Record<string, string>> = {}) =>
+  JSON.parse((await call(userID, { form: 'rows', ...query })).text) as Rows;
+
+interface Listed {
+  readonly deviceID: string;
+  readonly deviceLastHeartbeat: number;
+  readonly fuelLevelAverage: string | null;
+  readonly isForeign: boolean;
+  readonly sensors: { readonly ignition: { readonly state: string | null } };
+  readonly state: Readonly<Record<'enginecutoff' | 'cargoaccess', Readonly<Record<string, string | null>>>>;
+}
+
+/** What the row of a device must hold, by the list of devices and the health of the units. */
+function inRow(device: Listed, health: { readonly online: boolean; readonly features: readonly string[] }) {
+  const { state, sensors, deviceLastHeartbeat, fuelLevelAverage } = device;
+  const reported = (known: string | null | undefined) => (deviceLastHeartbeat === 0 ? null : known);
+  const pending = (['enginecutoff', 'cargoaccess'] as const).flatMap((feature) => {
+    const { pendingState, commandState, commandID, approvalID } = state[feature];
+    return pendingState === null
+      ? []
+      : [{ feature, state: pendingState, commandState, commandID, approvalID }];
+  });
+  return {
+    ...device,
+    fuelLevelAverage: fuelLevelAverage === null ? null : Number(fuelLevelAverage),
+    ignition: reported(sensors.ignition.state),
+    enginecutoff: reported(state.enginecutoff['state']),
+    cargoaccess: reported(state.cargoaccess['state']),
+    online: health.online,
+    features: health.features,
+    pending: pending.length === 0 ? null : pending,
+  };
+}
+
+/** The rows of every caller, and the same made of the list and the health of the units. */
+async function compareRows(): Promise<void> {
+  for (const userID of tokens.keys()) {
+    const { devices: listed } = (await fromStore(userID, {})) as { readonly devices: readonly Listed[] };
+    const answer = await service.call({
+      path: '/api/v1/diagnostic/diagnosticall/authorization',
+      token: tokenOf(userID),
+    });
+    const { diagnostics } = answer.json() as {
+      readonly diagnostics: readonly { online: boolean; features: string[] }[];
+    };
+    const { columns, rows } = await rowsOf(userID);
+    const wanted = listed.map((device, at) => {
+      const members: Readonly<Record<string, unknown>> = inRow(
+        device,
+        diagnostics[at] ?? expect.fail('a device has no health'),
+      );
+      return columns.map((name) => members[name]);
+    });
+    expect([userID, rows]).toEqual([userID, wanted]);
+  }
+}
+
 /** Every caller and query, from memory and from the store; the same text. */
 async function compare(): Promise<void> {
   for (const userID of tokens.keys()) {
@@ -162,6 +224,49 @@ describe('the fleet in memory', () => {
     const known = { 'if-none-match': String(before.headers['etag']) };
     expect((await call('admin', {}, known)).status).toBe(200);
     await compare();
+    await compareRows();
+  });
+
+  it('is the same as rows for each caller, whole, in pages and since a revision', async () => {
+    await compareRows();
+    const { rows } = await rowsOf('admin');
+    const first = await call('admin', { form: 'rows', limit: '200' });
+    const { next, more, rows: page } = JSON.parse(first.text) as Rows & { next: string; more: boolean };
+    expect([more, page]).toEqual([true, rows.slice(0, 200)]);
+    expect((await rowsOf('admin', { cursor: next })).rows).toEqual(rows.slice(200));
+    const { asOf } = (await call('admin', { form: 'rows', since: '0' })).json() as { asOf: number };
+    await asAdmin('/device/updatedevice', { deviceID: 'd-017', deviceDriver: 'M. Roy' });
+    const since = await call('admin', { form: 'rows', since: String(asOf) });
+    const { rows: changed, isWhole } = JSON.parse(since.text) as Rows & { isWhole: boolean };
+    expect([changed.map(([deviceID]) => deviceID), isWhole]).toEqual([['d-017'], false]);
+    expect((await call('admin', { form: 'rows', fields: 'state' })).status).toBe(422);
+    expect((await call('admin', { form: 'table' })).status).toBe(422);
+  });
+
+  it('shows in a row whether a unit is connected, what it is fitted with, and what it does on its own', async () => {
+    await service.sql(
+      `UPDATE devices SET is_online = 1, features = '["enginecutoff"]' WHERE device_id = 'd-009'`,
+    );
+    await service.events('acme', 'd-009', {
+      boot: 'b1',
+      events: [
+        {
+          seq: 1,
+          timestamp: 1_700_000_000,
+          statusCode: 61_472,
+          commandState: 'armed',
+          attributes: { feature: 'enginecutoff', source: 'zone', state: '1' },
+        },
+      ],
+    });
+    await compareRows();
+    const { columns, rows } = await rowsOf('admin');
+    const row = rows.find(([deviceID]) => deviceID === 'd-009') ?? [];
+    expect(Object.fromEntries(columns.map((name, at) => [name, row[at]]))).toMatchObject({
+      online: true,
+      features: ['enginecutoff'],
+      pending: [{ feature: 'enginecutoff', state: '1', commandState: 'armed', commandID: null }],
+    });
   });
 
   it('gives since a revision only what changed, and the whole list when devices were added or deleted', async () => {

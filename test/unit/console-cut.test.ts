@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import type { Approval, CommandRecord, Finding, Verdict } from '../../broker/console/api/operations.ts';
 import { unmetText } from '../../broker/console/screens/cut/verdict-words.ts';
 import { evidenceOf, evidenceRows, metOf, unmetOf } from '../../broker/console/state/evidence.ts';
-import { noVehicle } from '../../broker/console/state/fleet.ts';
 import { vehicleOf } from '../../broker/console/state/fleet-messages.ts';
 import {
   aftermathOf,
@@ -24,9 +23,12 @@ import {
 } from '../../broker/console/state/orders/cut-view.ts';
 import { cutWords } from '../../build/words/cut.ts';
 import { mainTexts as en } from '../../build/words/main/en.ts';
+import type { FeatureName } from '../../src/core/events/event.ts';
 import { commandStates, featureNames } from '../../src/core/events/event.ts';
+import type { FleetPending } from '../../src/core/fleet-row.ts';
 import { orderReasons, parseReason, reasonText } from '../../src/core/reports/order-reason.ts';
 import { ruleNames } from '../../src/core/verdict/verdict.ts';
+import { fleetRow, pendingChange, rowAlone } from '../support/http/fleet-row.ts';
 
 const record = (change: Partial<CommandRecord>): CommandRecord => ({
   commandID: 'c1',
@@ -469,10 +471,9 @@ describe('the evidence of the interlock', () => {
 });
 
 describe('what is under way for a vehicle', () => {
-  const marks = (feature: object, relay = 'enginecutoff') => {
-    const ids = { commandID: null, approvalID: null };
-    const state = { [relay]: { state: '0', pendingState: '1', commandState: 'armed', ...ids, ...feature } };
-    const vehicle = vehicleOf({ deviceID: 'van-01', state } as never, noVehicle);
+  const marks = (change: Partial<FleetPending>, feature: FeatureName = 'enginecutoff') => {
+    const pending = [pendingChange({ ...change, feature })];
+    const vehicle = vehicleOf(fleetRow({ pending }), rowAlone);
     const { pendingCut, ownCut, pendingUnlock, ownUnlock, orders } = vehicle;
     return [{ pendingCut, ownCut, pendingUnlock, ownUnlock }, orders];
   };
@@ -498,9 +499,6 @@ describe('what is under way for a vehicle', () => {
   });
 
   it('is no cut while it is a restore', () => {
-    expect(marks({ state: '1', pendingState: '0', commandID: 'c1' })).toEqual([
-      nothing,
-      [{ asked: 'restore', state: 'armed' }],
-    ]);
+    expect(marks({ state: '0', commandID: 'c1' })).toEqual([nothing, [{ asked: 'restore', state: 'armed' }]]);
   });
 });

@@ -3,9 +3,11 @@
 import fc from 'fast-check';
 import type { Feature } from 'geojson';
 import { describe, expect, it } from 'vitest';
+import { createShownClusters } from '../../broker/console/map/vehicles/cluster-marks.ts';
 import {
   type Box,
   boxOf,
+  type Cluster,
   groupsInSight,
   placedOf,
   worstOf,
@@ -218,6 +220,19 @@ describe('the vehicles in sight', () => {
     expect([singles.length, clusters.length]).toEqual([single, grouped]);
   });
 
+  it('stand where they would stand if all were placed anew, whichever changed, moved in the list, or lost its place', () => {
+    const spots = fc.option(fc.tuple(fc.double({ min: -180, max: 180 }), fc.double({ min: -85, max: 85 })));
+    fc.assert(
+      fc.property(fc.array(spots, { maxLength: 20 }), fc.array(spots, { maxLength: 20 }), (first, second) => {
+        const before = first.map((place, at) => vehicle(`${at}`, { place }));
+        const now = second.map((place, at) =>
+          at % 2 === 0 ? (before[at] ?? vehicle('new')) : vehicle('x', { place }),
+        );
+        expect(placedOf(now, placedOf(before))).toEqual(placedOf(now));
+      }),
+    );
+  });
+
   /** Marks and circles of a map of Europe. */
   const drawnOf = (count: number): number => {
     // The golden ratio spreads them evenly.
@@ -232,6 +247,50 @@ describe('the vehicles in sight', () => {
 
   it('of 100,000 are drawn by no more marks and circles than those of 1,000', () => {
     expect(drawnOf(100_000)).toBeLessThanOrEqual(drawnOf(1000));
+  });
+});
+
+describe('the clusters of the map', () => {
+  const clusterAt = (place: Place, ids: readonly string[]): Cluster => ({
+    place,
+    members: ids.map((id) => vehicle(id, { place })),
+    alarms: 0,
+    worst: 0,
+    radius: 16,
+  });
+  const numbersOf = (features: readonly Feature[] | null): readonly number[] =>
+    (features ?? []).map(({ properties }) => Number(properties?.['number']));
+
+  it('open the vehicles that were seen in them, also while the next ones are being drawn', () => {
+    const shown = createShownClusters();
+    const [west, east]: [Place, Place] = [
+      [1, 50],
+      [2, 50],
+    ];
+    const seen = numbersOf(shown.show([clusterAt(west, ['a', 'b']), clusterAt(east, ['c', 'd'])]));
+    // Regrouped: another one is the first now.
+    const next = numbersOf(shown.show([clusterAt(east, ['c', 'd', 'e']), clusterAt(west, ['a', 'b'])]));
+    expect(seen.map((number) => shown.placesIn(number)[0])).toEqual([west, east]);
+    expect(next.map((number) => shown.placesIn(number).length)).toEqual([3, 2]);
+    expect(new Set([...seen, ...next]).size).toBe(4);
+  });
+
+  it('are not given again while they look the same, and open the vehicles that are in them now', () => {
+    const shown = createShownClusters();
+    const [number = -1] = numbersOf(shown.show([clusterAt([1, 50], ['a', 'b'])]));
+    const moved = {
+      ...clusterAt([1, 50], ['a']),
+      members: [vehicle('a', { place: [1.1, 50] }), vehicle('b')],
+    };
+    expect(shown.show([moved])).toBeNull();
+    expect(shown.placesIn(number)).toEqual([[1.1, 50], here]);
+  });
+
+  it('open nothing once they are long gone, and none was never drawn', () => {
+    const shown = createShownClusters();
+    const [first = -1] = numbersOf(shown.show([clusterAt([0, 50], ['a', 'b'])]));
+    for (let at = 1; at < 20; at += 1) shown.show([clusterAt([at, 50], ['a', 'b'])]);
+    expect([first, 999, -1, Number.NaN].map((number) => shown.placesIn(number))).toEqual([[], [], [], []]);
   });
 });
 

@@ -8,6 +8,8 @@ import {
   pendingOrders,
   requestEnd,
 } from '../../broker/console/state/orders/order-ends.ts';
+import type { FleetPending } from '../../src/core/fleet-row.ts';
+import { fleetRow, pendingChange } from '../support/http/fleet-row.ts';
 
 const unlock: OpenOrder = { kind: 'command', id: 'c1', deviceID: 'van-01', relay: 'cargoaccess' };
 const record = (change: object) =>
@@ -65,22 +67,23 @@ describe('the end of an order', () => {
   });
 });
 
-describe('the list of devices', () => {
-  it('says for each relay which order waits', () => {
-    const of = (cargoaccess: object, enginecutoff: object) =>
-      pendingOrders({ deviceID: 'van-01', state: { cargoaccess, enginecutoff } } as never);
-    const none = { pendingState: null, commandID: null, approvalID: null };
-    expect(of({ ...none, pendingState: '1', commandID: 'c1' }, none)).toEqual({
+describe('the rows of the fleet', () => {
+  it('say for each relay which order waits', () => {
+    const of = (...pending: readonly FleetPending[]) => pendingOrders(fleetRow({ pending }));
+    expect(of(pendingChange({ feature: 'cargoaccess', commandID: 'c1' }))).toEqual({
       cargoaccess: unlock,
       enginecutoff: null,
     });
-    expect(of({ ...none, pendingState: '0', commandID: 'c2' }, none).cargoaccess).toBe(null);
-    expect(of(none, { ...none, pendingState: '1', approvalID: 'a1' }).enginecutoff).toEqual({
+    expect(of(pendingChange({ feature: 'cargoaccess', state: '0', commandID: 'c2' })).cargoaccess).toBe(null);
+    expect(of(pendingChange({ approvalID: 'a1' })).enginecutoff).toEqual({
       kind: 'request',
       id: 'a1',
       deviceID: 'van-01',
       relay: 'enginecutoff',
     });
-    expect(pendingOrders({ deviceID: 'van-01' })).toEqual({ cargoaccess: null, enginecutoff: null });
+    const none = { cargoaccess: null, enginecutoff: null };
+    // The vehicle does it on its own.
+    expect(of(pendingChange({}))).toEqual(none);
+    expect(pendingOrders(fleetRow({}))).toEqual(none);
   });
 });

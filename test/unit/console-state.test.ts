@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exampleAlarm } from '../../broker/api/alarms/alarm-shapes.ts';
 import { createStreamParser } from '../../broker/client/event-stream.ts';
+import { exampleDevice } from '../../broker/api/answers/examples.ts';
 import { idFrom } from '../../broker/console/components/patterns/new-id.ts';
 import { spanOf } from '../../broker/console/state/age.ts';
 import { beganOf } from '../../broker/console/state/alarm-view.ts';
@@ -14,13 +15,19 @@ import {
   stateOf,
   type Vehicle,
 } from '../../broker/console/state/fleet.ts';
-import { compareAlarms, vehicleOf, withDevice } from '../../broker/console/state/fleet-messages.ts';
+import {
+  compareAlarms,
+  vehicleAlone,
+  vehicleOf,
+  withDevice,
+} from '../../broker/console/state/fleet-messages.ts';
 import { knowledgeOf } from '../../broker/console/state/knowledge.ts';
 import { parsePlace, placeText } from '../../broker/console/state/map-place.ts';
 import { column } from '../../broker/console/state/search.ts';
 import { trackOf } from '../../broker/console/state/track.ts';
 import { hasNeighbours } from '../../broker/console/state/vehicle/event-view.ts';
 import { createWorstFirst, worstFirst } from '../../broker/console/state/worst-first.ts';
+import { fleetRow, rowAlone } from '../support/http/fleet-row.ts';
 
 const vehicle = (change: Partial<Vehicle>): Vehicle => ({ ...noVehicle, isOnline: true, ...change });
 const alarm = (priority: 'critical' | 'high' | 'low', hasOwner: boolean) => ({
@@ -126,6 +133,34 @@ describe('vehicles', () => {
     );
   });
 
+  it('are compared with no other while their rank stays, and else with a few', () => {
+    let reads = 0;
+    /** Counts how often its name is looked at: a comparison looks at two. */
+    const counted = (id: string, speed: number): Vehicle =>
+      Object.defineProperty(vehicle({ id, speed }), 'name', {
+        get: () => {
+          reads += 1;
+          return id;
+        },
+      });
+    const ids = Array.from({ length: 1000 }, (_, at) => `v${at}`);
+    const fleet = new Map(ids.map((id) => [id, counted(id, 50)]));
+    const orderOf = createWorstFirst();
+    orderOf(fleet);
+    const readsOf = (changed: readonly string[], speed: number): number => {
+      for (const id of changed) fleet.set(id, counted(id, speed));
+      reads = 0;
+      const order = orderOf(fleet);
+      const found = reads;
+      expect(order.map(({ id }) => id)).toEqual(worstFirst([...fleet.values()]).map(({ id }) => id));
+      return found;
+    };
+    // Reports of ten that drive on: each is asked whether it has another name.
+    expect(readsOf(ids.slice(0, 10), 60)).toBeLessThanOrEqual(20);
+    // One stops.
+    expect(readsOf(['v500'], 0)).toBeLessThanOrEqual(50);
+  });
+
   it('have one state each, and a filter shows those of its state only', () => {
     const offline = vehicle({ isOnline: false, isDoubtful: true, speed: 50 });
     expect(stateOf(offline)).toBe('offline');
@@ -143,38 +178,62 @@ describe('vehicles', () => {
   });
 
   it('keep the newer position, whichever of list and stream comes last', () => {
-    const listed = {
-      deviceID: 'v',
+    const listed = fleetRow({
       deviceLastValidTimestamp: 100,
       deviceLastValidLatitude: 1,
       deviceLastValidLongitude: 2,
       deviceLastValidSpeed: 10,
-    };
-    const newer = withDevice(vehicleOf(listed, undefined), {
-      ...listed,
+    });
+    const message = { deviceID: 'van-01', deviceLastValidLatitude: 1, deviceLastValidLongitude: 2 };
+    const newer = withDevice(vehicleOf(listed, rowAlone), {
+      ...message,
       deviceLastValidTimestamp: 105,
       deviceLastValidSpeed: 30,
     });
-    expect(newer).toMatchObject({ fixS: 105, speed: 30 });
-    expect(vehicleOf(listed, newer)).toMatchObject({ fixS: 105, speed: 30 });
-    expect(withDevice(newer, { ...listed, deviceLastHeartbeat: 200 })).toMatchObject({
-      fixS: 105,
-      heartbeatS: 200,
+    expect(newer).toMatchObject({ fixS: 105, speed: 30, place: [2, 1] });
+    expect(vehicleOf(listed, { ...rowAlone, before: newer })).toMatchObject({ fixS: 105, speed: 30 });
+    expect(
+      withDevice(newer, { ...message, deviceLastValidTimestamp: 100, deviceLastHeartbeat: 200 }),
+    ).toMatchObject({ fixS: 105, heartbeatS: 200 });
+  });
+
+  it('keep the presence that the stream reported while their rows were read', () => {
+    const row = fleetRow({ online: true });
+    expect(vehicleOf(row, rowAlone).isOnline).toBe(true);
+    expect(vehicleOf(row, { ...rowAlone, isOnline: false }).isOnline).toBe(false);
+  });
+
+  it('take no command from a user who may not change devices, and none where the tracker is of another maker', () => {
+    expect(vehicleOf(fleetRow({}), rowAlone).mayCommand).toBe(true);
+    expect(vehicleOf(fleetRow({}), { ...rowAlone, mayUpdate: false }).mayCommand).toBe(false);
+    expect(vehicleOf(fleetRow({ isForeign: true }), rowAlone).mayCommand).toBe(false);
+  });
+
+  it('are known by the device alone before the rows are there, but for presence and relays', () => {
+    const { state } = exampleDevice;
+    const enginecutoff = { ...state.enginecutoff, pendingState: '1', commandState: 'sent', commandID: 'c1' };
+    const alone = vehicleAlone({ ...exampleDevice, state: { ...state, enginecutoff } });
+    expect(alone).toMatchObject({
+      id: exampleDevice.deviceID,
+      place: [exampleDevice.deviceLastValidLongitude, exampleDevice.deviceLastValidLatitude],
+      speed: exampleDevice.deviceLastValidSpeed,
+      heading: exampleDevice.deviceLastValidHeading,
+      fixS: exampleDevice.deviceLastValidTimestamp,
+      heartbeatS: exampleDevice.deviceLastHeartbeat,
+      driver: exampleDevice.deviceDriver,
+      zone: exampleDevice.deviceLastGeozoneID,
+      ignition: exampleDevice.sensors.ignition.state,
+      cutoff: enginecutoff.state,
+      pendingCut: 'sent',
+      orders: [{ asked: 'cut', state: 'sent' }],
+      fitted: null,
+      isOnline: null,
+      mayCommand: true,
     });
   });
 
   it('without a fix have no place, not the place 0, 0', () => {
-    expect(
-      vehicleOf(
-        {
-          deviceID: 'v',
-          deviceLastValidTimestamp: 0,
-          deviceLastValidLatitude: 0,
-          deviceLastValidLongitude: 0,
-        },
-        undefined,
-      ).place,
-    ).toBeNull();
+    expect(vehicleOf(fleetRow({}), rowAlone).place).toBeNull();
   });
 });
 

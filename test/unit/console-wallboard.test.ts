@@ -11,6 +11,8 @@ import {
   rowsMost,
   type TokenEntry,
 } from '../../broker/console/state/wallboard/board-view.ts';
+import type { FleetPending } from '../../src/core/fleet-row.ts';
+import { fleetRow, pendingChange, rowAlone } from '../support/http/fleet-row.ts';
 
 describe('the wallboard', () => {
   const alarmOf = (change: Partial<Alarm>): Alarm =>
@@ -32,19 +34,18 @@ describe('the wallboard', () => {
   });
 
   it('shows each order that waits, cuts and restores, cargo locked and unlocked', () => {
-    const of = (enginecutoff: object, cargoaccess: object): Vehicle =>
-      vehicleOf({ deviceID: 'van-01', state: { enginecutoff, cargoaccess } } as never, undefined);
-    const none = { pendingState: null, commandState: null };
-    expect(boardOrders([of(none, none)])).toEqual([]);
+    const of = (...pending: readonly FleetPending[]): Vehicle =>
+      vehicleOf(fleetRow({ pending: pending.length === 0 ? null : pending }), rowAlone);
+    expect(boardOrders([of()])).toEqual([]);
     const both = of(
-      { pendingState: '1', commandState: 'approval' },
-      { pendingState: '0', commandState: 'sent' },
+      pendingChange({ commandState: 'approval' }),
+      pendingChange({ feature: 'cargoaccess', state: '0', commandState: 'sent' }),
     );
     expect(boardOrders([both]).map(({ asked, state, vehicleName }) => [asked, state, vehicleName])).toEqual([
       ['cut', 'approval', 'van-01'],
       ['lock', 'sent', 'van-01'],
     ]);
-    expect(boardOrders([of({ pendingState: '0', commandState: 'armed' }, none)])[0]?.asked).toBe('restore');
+    expect(boardOrders([of(pendingChange({ state: '0' }))])[0]?.asked).toBe('restore');
   });
 
   it('takes a token that may read and nothing else', () => {

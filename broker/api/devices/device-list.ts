@@ -1,6 +1,7 @@
 // The list of all devices, complete unless the caller limits it. It is read and sent in pages, so that a large fleet blocks
 // no other request; it must never omit a device silently.
 import { Type } from 'typebox';
+import { fleetColumns } from '../../../src/core/fleet-row.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
 import type { DevicePage } from '../../store/devices/device-page.ts';
 import { listDeviceIDs } from '../../store/devices/devices.ts';
@@ -16,6 +17,7 @@ import { envelope, type ListedDevice, listedDevice, ok } from '../base/shapes.ts
 import { geozoneMap } from '../geozones/geozone-shapes.ts';
 import { mayUpdateGeozones, viewZones } from '../geozones/geozone-views.ts';
 import { listDetails } from './device-details.ts';
+import { fleetRowMembers, listFleetRows } from './fleet-rows.ts';
 
 /** Most devices of an answer with `limit`. */
 const limitMost = 1000;
@@ -68,6 +70,7 @@ interface Asked {
   readonly after: string;
   readonly since: number | null;
   readonly hasZones: boolean;
+  readonly isRows: boolean;
   readonly until: AbortSignal;
   /** Equal for equal queries. */
   readonly key: string;
@@ -112,17 +115,18 @@ async function fromCache(services: ApiServices, caller: Caller, asked: Asked): P
 
 /** Read page by page while it is sent. */
 async function fromStore(services: ApiServices, caller: Caller, asked: Asked) {
-  const { names, limit, after } = asked;
+  const { names, limit, after, isRows } = asked;
   const revisions = (await fleetRevisions(services.db, caller.accountID)) ?? noRevisions;
   const asOf = revisions.fleet;
   const isWhole = needsWholeList(revisions, asked.since);
   const range = { after, since: isWhole ? null : asked.since };
   const cut = limit === null ? null : await cutOf(services, caller, { ...range, limit });
-  const pages = listDetails(services.db, caller.scope, { ...range, upTo: cut?.upTo ?? null });
+  const part = { ...range, upTo: cut?.upTo ?? null };
   return {
     ...ok,
     geozones: asked.hasZones ? viewZones(services, caller) : {},
-    devices: viewPages(pages, caller, names),
+    devices: isRows ? [] : viewPages(listDetails(services.db, caller.scope, part), caller, names),
+    ...(isRows ? { columns: [...fleetColumns], rows: listFleetRows(services.db, caller.scope, part) } : {}),
     ...tailOf(caller, asked, { next: cut?.more === true ? cut.upTo : null, asOf, isWhole }),
   };
 }
@@ -155,6 +159,12 @@ Who wants less asks for less:
   changed by a user, or have a command that moved on. Begin with 0; \`asOf\` is the \`since\` to ask with next time. When devices
   or groups came or went meanwhile, \`isWhole\` is true and the answer is the whole list, to be put in the place of the
   former one. With \`limit\`, begin anew when a later page says so and the first one did not.
+- \`form=rows\` gives what a map and a list of vehicles need, a tenth of the bytes: \`rows\` has an array for each device,
+  \`columns\` names its members; \`devices\` and \`geozones\` are then empty. Members are named as in a device, with these
+  differences: \`fuelLevelAverage\` is a number; \`ignition\`, \`enginecutoff\` and \`cargoaccess\` are what the unit reported,
+  null before; \`online\` and \`features\` are those of \`diagnosticall\`, where \`online\` raises no revision: between two
+  readings the live stream has it; \`pending\` lists the changes of relays that are under way, null when there is none.
+  Without \`fields\`.
 
 An unknown query parameter answers 422.`,
   params: Type.Object({}),
@@ -173,6 +183,9 @@ An unknown query parameter answers 422.`,
           description: 'Members of the devices, with commas between them',
         }),
       ),
+      form: Type.Optional(
+        Type.String({ pattern: '^rows$', description: '`rows`: an array for each device; without `fields`' }),
+      ),
       since: Type.Optional(
         Type.String({
           pattern: '^[0-9]{1,16}$',
@@ -187,6 +200,7 @@ An unknown query parameter answers 422.`,
     ...envelope,
     geozones: geozoneMap,
     devices: Type.Array(listedDevice, { description: 'In the order of device ids' }),
+    ...fleetRowMembers,
     hasUpdateDevicePrivileges: Type.Boolean({ description: 'Whether the caller may update devices' }),
     more: Type.Optional(Type.Boolean({ description: 'With `limit`: whether there are further devices' })),
     next: Type.Optional(
@@ -208,17 +222,21 @@ An unknown query parameter answers 422.`,
   examples: { result: { geozones: {}, devices: [exampleDevice], hasUpdateDevicePrivileges: true } },
   async run({ query, caller, until }, services) {
     const limit = limitOf(query.limit);
+    const isRows = query.form === 'rows';
+    if (isRows && query.fields !== undefined) throw invalidAt('/fields', 'a row has all of its columns');
     const asked: Asked = {
       names: membersOf(query.fields),
       limit,
       after: query.cursor ?? '',
       since: query.since === undefined ? null : Number(query.since),
       // A token that names devices may not read the zones of the account.
-      hasZones: query.cursor === undefined && caller.scope.within === undefined,
+      hasZones: !isRows && query.cursor === undefined && caller.scope.within === undefined,
+      isRows,
       key: JSON.stringify(query),
       until: until(),
     };
-    return (await fromCache(services, caller, asked)) ?? fromStore(services, caller, asked);
+    const held = isRows ? null : await fromCache(services, caller, asked);
+    return held ?? fromStore(services, caller, asked);
   },
 });
 

@@ -59,7 +59,8 @@ function press(map: LibreMap, { x, y }: { x: number; y: number }, by: number, ha
   if (byID.size > 1) return handlers.onSeveral(placesOf([...byID.values()]));
   if (only !== undefined) return handlers.onSelect(only);
   const [cluster] = map.queryRenderedFeatures(box, { layers: ['clusters'] });
-  if (cluster !== undefined) openCluster(map, handlers.placesIn(Number(cluster.properties['at'])), handlers);
+  if (cluster !== undefined)
+    openCluster(map, handlers.placesIn(Number(cluster.properties['number'])), handlers);
 }
 
 /** Listens to the pointer, and to Enter while the map has the focus: its middle is marked then. */

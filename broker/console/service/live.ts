@@ -2,10 +2,11 @@
 // read once for all screens. Changes reach the screens at most four times a second, of more than 10,000 vehicles more rarely, alarms and
 // commands at once.
 import type { QueryClient } from '@tanstack/react-query';
+import type { FleetRow } from '../../../src/core/fleet-row.ts';
 import type { StreamMessage } from '../../client/event-stream.ts';
 import { lookAtStreams } from '../../client/silence.ts';
 import type { Alarm, ListedDevice } from '../api/operations.ts';
-import { listedFields, type Vehicle } from '../state/fleet.ts';
+import type { Vehicle } from '../state/fleet.ts';
 import { alarmMarks, vehicleOf, withDevice } from '../state/fleet-messages.ts';
 import { createValue } from '../state/value.ts';
 import { call, ServiceError } from './call.ts';
@@ -53,7 +54,7 @@ export const orderMessages = createValue<{
   readonly message: Readonly<Record<string, unknown>>;
 } | null>(null);
 /** Devices as they were read last: all, or those that changed since. */
-export const listedDevices = createValue<readonly ListedDevice[]>([]);
+export const listedRows = createValue<readonly FleetRow[]>([]);
 
 /** Counts changes of geozones, so that the map reads them again. */
 export const zoneChanges = createValue(0);
@@ -81,6 +82,8 @@ interface Picture {
   readonly open: Map<string, Alarm>;
   /** Alarms that changed since the reading of their list began; null while none is under way. */
   touched: Set<string> | null;
+  /** For each reading of devices that is under way, the presence that the stream reported since it began: it is newer than the rows. */
+  readonly presence: Set<Map<string, boolean>>;
   /** Alarms whose begin the stream reported before the first list was read. */
   readonly begun: Set<string>;
   /** Revision of the list of devices that the next question continues from. */
@@ -94,9 +97,10 @@ function publish(picture: Picture): void {
   vehicles.set(new Map(picture.fleet));
 }
 
+const periodOf = ({ fleet }: Picture): number => Math.max(publishMs, fleet.size / publishedPerMs);
+
 function publishSoon(picture: Picture): void {
-  const periodMs = Math.max(publishMs, picture.fleet.size / publishedPerMs);
-  picture.timer ??= setTimeout(() => publish(picture), periodMs);
+  picture.timer ??= setTimeout(() => publish(picture), periodOf(picture));
 }
 
 function markVehicle({ fleet, open }: Picture, deviceID: string): void {
@@ -129,27 +133,36 @@ let readCurrent: (() => void) | null = null;
 /** Reads vehicles and alarms anew, after a change of devices that the stream does not report. */
 export const readFleetAgain = (): void => readCurrent?.();
 
-async function readDevices(picture: Picture, signal: AbortSignal): Promise<void> {
-  const query = { fields: listedFields, since: String(picture.asOf) };
-  const { devices, asOf = 0, isWhole } = await call('getAllDevices', { query, signal });
-  const before = new Map(picture.fleet);
-  if (isWhole === true) picture.fleet.clear();
-  for (const device of devices)
-    picture.fleet.set(device.deviceID, vehicleOf(device, before.get(device.deviceID)));
-  listedDevices.set(devices);
-  picture.asOf = asOf;
+/** Reads rows of devices. @param since revision of the fleet; 0: all of them. */
+async function readRows(picture: Picture, since: number, signal: AbortSignal): Promise<void> {
+  const reported = new Map<string, boolean>();
+  picture.presence.add(reported);
+  try {
+    const query = { form: 'rows', since: String(since) };
+    const {
+      rows,
+      asOf,
+      isWhole,
+      hasUpdateDevicePrivileges: mayUpdate,
+    } = await call('getAllDevices', { query, signal });
+    if (rows === undefined || asOf === undefined) throw new Error('the list of devices has no rows');
+    const before = new Map(picture.fleet);
+    if (isWhole === true) picture.fleet.clear();
+    for (const row of rows) {
+      const [id] = row;
+      picture.fleet.set(
+        id,
+        vehicleOf(row, { before: before.get(id), isOnline: reported.get(id), mayUpdate }),
+      );
+    }
+    listedRows.set(rows);
+    picture.asOf = asOf;
+  } finally {
+    picture.presence.delete(reported);
+  }
   // A screen that waits for the list finds the vehicles in it.
   publish(picture);
   fleetReadMs.set(Date.now());
-}
-
-async function readPresence({ fleet }: Picture, signal: AbortSignal): Promise<void> {
-  const { diagnostics } = await call('diagnosticAll', { signal });
-  for (const { deviceID, online, features } of diagnostics) {
-    const vehicle = fleet.get(deviceID);
-    const fitted = features.length === 0 ? null : features;
-    if (vehicle !== undefined) fleet.set(deviceID, { ...vehicle, isOnline: online, fitted });
-  }
 }
 
 async function readAlarms(picture: Picture, signal: AbortSignal): Promise<void> {
@@ -189,12 +202,8 @@ function markVehicles({ fleet, open }: Picture): void {
 async function readAll(picture: Picture, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      const readVehicles = async (): Promise<void> => {
-        await readDevices(picture, signal);
-        await readPresence(picture, signal);
-      };
-      // Open alarms do not wait for a large fleet; a new try begins when both have ended.
-      const read = await Promise.allSettled([readVehicles(), readAlarms(picture, signal)]);
+      // Open alarms do not wait for a large fleet; a new try begins when both have ended. All rows: presence raises no revision.
+      const read = await Promise.allSettled([readRows(picture, 0, signal), readAlarms(picture, signal)]);
       for (const one of read) if (one.status === 'rejected') throw one.reason;
       markVehicles(picture);
       publish(picture);
@@ -236,6 +245,7 @@ function handle({ picture, readAgain, readChanged }: Handlers, { event, data }: 
       };
       const vehicle = fleet.get(deviceID);
       if (vehicle !== undefined) fleet.set(deviceID, { ...vehicle, isOnline: online });
+      for (const reported of picture.presence) reported.set(deviceID, online);
       return publishSoon(picture);
     }
     case 'alarm': {
@@ -271,6 +281,7 @@ export function followFleet(): () => void {
     fleet: new Map(),
     open: new Map(),
     touched: null,
+    presence: new Set(),
     begun: new Set(),
     asOf: 0,
     timer: null,
@@ -279,6 +290,7 @@ export function followFleet(): () => void {
   let rereading: ReturnType<typeof setTimeout> | null = null;
   let reading = new AbortController();
   let changed = new Set<string>();
+  let nextReadMs = 0;
   const handlers: Handlers = {
     picture,
     readAgain() {
@@ -290,13 +302,21 @@ export function followFleet(): () => void {
     // Inputs and commands are members of the list that no message has: what changed is read, at most once in a moment.
     readChanged(deviceID) {
       changed.add(deviceID);
-      rereading ??= setTimeout(() => {
-        rereading = null;
-        changedDevices.set(changed);
-        changed = new Set();
-        readDevices(picture, leave.signal).catch(() => undefined);
-      }, publishMs);
+      rereading ??= setTimeout(readWhatChanged, publishMs);
     },
+  };
+  const readWhatChanged = (): void => {
+    rereading = null;
+    if (changed.size > 0) changedDevices.set(changed);
+    changed = new Set();
+    // One reading after the other: what was read earlier must not come later. The service looks at each device for it.
+    if (picture.presence.size > 0 || performance.now() < nextReadMs) {
+      rereading = setTimeout(readWhatChanged, publishMs);
+      return;
+    }
+    nextReadMs = performance.now() + periodOf(picture);
+    const signal = AbortSignal.any([leave.signal, reading.signal]);
+    readRows(picture, picture.asOf, signal).catch(() => undefined);
   };
   readCurrent = handlers.readAgain;
   const close = openStream({
@@ -314,7 +334,7 @@ export function followFleet(): () => void {
     vehicles.set(new Map());
     alarms.set(new Map());
     liveEvents.set([]);
-    listedDevices.set([]);
+    listedRows.set([]);
     orderMessages.set(null);
     fleetReadMs.set(null);
     alarmsReadMs.set(null);

@@ -1,5 +1,7 @@
 // Applies answers and messages of the service to the vehicles. Pure. Invalid ones change nothing.
-import type { Alarm, ListedDevice } from '../api/operations.ts';
+import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
+import { type FleetPending, type FleetRow, pendingIn } from '../../../src/core/fleet-row.ts';
+import type { Alarm, Device, ListedDevice } from '../api/operations.ts';
 import { noVehicle, type Vehicle, type VehicleAlarm, type WaitingOrder } from './fleet.ts';
 
 /** Status codes whose lasting alarm means that the position cannot be trusted. */
@@ -15,20 +17,19 @@ function placeOf(
 
 const fuelOf = (text: string | null | undefined): number | null => (text == null ? null : Number(text));
 
-type Feature = NonNullable<ListedDevice['state']>['enginecutoff'];
+type Change = FleetPending | undefined;
 
-function ordersOf({ state }: ListedDevice): readonly WaitingOrder[] {
-  const cut = state?.enginecutoff;
-  const cargo = state?.cargoaccess;
+const changeOf = (row: FleetRow, relay: FeatureName): Change =>
+  pendingIn(row)?.find(({ feature }) => feature === relay);
+
+function ordersOf(cut: Change, cargo: Change): readonly WaitingOrder[] {
   // Few have any: the others share one empty list.
-  if ((cut?.commandState ?? null) === null && (cargo?.commandState ?? null) === null) return noVehicle.orders;
+  if (cut === undefined && cargo === undefined) return noVehicle.orders;
   return [
-    { feature: cut, on: 'cut', off: 'restore' } as const,
-    { feature: cargo, on: 'unlock', off: 'lock' } as const,
-  ].flatMap(({ feature, on, off }) =>
-    feature?.commandState == null
-      ? []
-      : [{ asked: feature.pendingState === '1' ? on : off, state: feature.commandState }],
+    { change: cut, on: 'cut', off: 'restore' } as const,
+    { change: cargo, on: 'unlock', off: 'lock' } as const,
+  ].flatMap(({ change, on, off }) =>
+    change === undefined ? [] : [{ asked: change.state === '1' ? on : off, state: change.commandState }],
   );
 }
 
@@ -36,52 +37,93 @@ function ordersOf({ state }: ListedDevice): readonly WaitingOrder[] {
  * State of a pending cut or unlock; null without one, and while a restore or a lock is pending. @param by `asked`: a command, or a request for approval;
  * `own`: neither, of the vehicle itself.
  */
-function pendingOf(feature: Feature | undefined, by: 'asked' | 'own'): string | null {
-  if (feature?.pendingState !== '1') return null;
-  const isAsked = feature.commandID !== null || feature.approvalID !== null;
-  return isAsked === (by === 'asked') ? feature.commandState : null;
+function pendingOf(change: Change, by: 'asked' | 'own'): string | null {
+  if (change?.state !== '1') return null;
+  const isAsked = change.commandID !== null || change.approvalID !== null;
+  return isAsked === (by === 'asked') ? change.commandState : null;
 }
 
-/** A state as the unit reported it; null: never. A unit that has sent nothing yet has the state of a new device. */
-const readOf = ({ deviceLastHeartbeat }: ListedDevice, state: string | null | undefined): string | null =>
-  deviceLastHeartbeat === 0 ? null : (state ?? null);
+interface RowContext {
+  /** What only the stream or the alarms say is taken from it. */
+  readonly before: Vehicle | undefined;
+  /** As the stream said while the row was read; undefined: it said nothing. */
+  readonly isOnline: boolean | undefined;
+  /** Whether this user may change devices. */
+  readonly mayUpdate: boolean;
+}
 
-/** A device of the list; what only the stream, the alarms or the diagnostics say is taken from `before`. */
-export function vehicleOf(device: ListedDevice, before: Vehicle | undefined): Vehicle {
-  const { isOnline, isDoubtful, alarm, fitted } = before ?? noVehicle;
-  const fixS = device.deviceLastValidTimestamp ?? 0;
-  const cutoff = device.state?.enginecutoff;
-  const cargo = device.state?.cargoaccess;
+/** A row of the fleet. */
+export function vehicleOf(row: FleetRow, { before, isOnline, mayUpdate }: RowContext): Vehicle {
+  const [id, , name, description, driver, heartbeatS, fixS, latitude, longitude, speed, heading] = row;
+  const [, , , , , , , , , , , address, zone, fuel, ignition, cutoff, cargo, online, fitted, isForeign] = row;
+  const [cut, unlock] = [changeOf(row, 'enginecutoff'), changeOf(row, 'cargoaccess')];
+  const { isDoubtful, alarm } = before ?? noVehicle;
   // The stream may have said more than this answer, which was read before.
   const newer = before !== undefined && before.fixS > fixS ? before : null;
   return {
-    id: device.deviceID,
-    name: device.deviceDisplayName || device.deviceID,
-    description: device.deviceDescription ?? '',
-    driver: device.deviceDriver ?? '',
-    address: device.deviceLastValidAddress ?? '',
-    zone: device.deviceLastGeozoneID ?? '',
-    place: placeOf(fixS, device.deviceLastValidLongitude, device.deviceLastValidLatitude),
-    speed: device.deviceLastValidSpeed ?? null,
-    heading: device.deviceLastValidHeading ?? null,
+    id,
+    name: name || id,
+    description,
+    driver,
+    address,
+    zone,
+    place: placeOf(fixS, longitude, latitude),
+    speed,
+    heading,
     fixS,
-    heartbeatS: device.deviceLastHeartbeat ?? 0,
-    fuel: fuelOf(device.fuelLevelAverage),
-    ignition: readOf(device, device.sensors?.ignition.state),
-    cutoff: readOf(device, cutoff?.state),
-    pendingCut: pendingOf(cutoff, 'asked'),
-    ownCut: pendingOf(cutoff, 'own'),
-    cargo: readOf(device, cargo?.state),
-    pendingUnlock: pendingOf(cargo, 'asked'),
-    ownUnlock: pendingOf(cargo, 'own'),
-    fitted,
-    isOnline,
+    heartbeatS,
+    fuel,
+    ignition,
+    cutoff,
+    pendingCut: pendingOf(cut, 'asked'),
+    ownCut: pendingOf(cut, 'own'),
+    cargo,
+    pendingUnlock: pendingOf(unlock, 'asked'),
+    ownUnlock: pendingOf(unlock, 'own'),
+    fitted: fitted.length === 0 ? null : fitted,
+    isOnline: isOnline ?? online,
     isDoubtful,
     alarm,
-    mayCommand: device.authorities?.['command'] === true,
-    orders: ordersOf(device),
+    mayCommand: mayUpdate && !isForeign,
+    orders: ordersOf(cut, unlock),
     ...(newer && { place: newer.place, speed: newer.speed, heading: newer.heading, fixS: newer.fixS }),
   };
+}
+
+/** A device that was read by itself, while the rows are not there: its presence and its relays are not known. */
+export function vehicleAlone(device: Device): Vehicle {
+  const { state, sensors, deviceLastHeartbeat: heartbeatS, deviceLastValidTimestamp: fixS } = device;
+  const reported = (known: string | null): string | null => (heartbeatS === 0 ? null : known);
+  const pending = featureNames.flatMap((feature): readonly FleetPending[] => {
+    const { pendingState, commandState, commandID, approvalID } = state[feature];
+    if (commandState === null) return [];
+    return [{ feature, state: pendingState === '1' ? '1' : '0', commandState, commandID, approvalID }];
+  });
+  const row: FleetRow = [
+    device.deviceID,
+    device.deviceUnique,
+    device.deviceDisplayName,
+    device.deviceDescription,
+    device.deviceDriver,
+    heartbeatS,
+    fixS,
+    device.deviceLastValidLatitude,
+    device.deviceLastValidLongitude,
+    device.deviceLastValidSpeed,
+    device.deviceLastValidHeading,
+    device.deviceLastValidAddress,
+    device.deviceLastGeozoneID,
+    fuelOf(device.fuelLevelAverage),
+    reported(sensors.ignition.state),
+    reported(state.enginecutoff.state),
+    reported(state.cargoaccess.state),
+    false,
+    [],
+    device.isForeign,
+    pending,
+  ];
+  const vehicle = vehicleOf(row, { before: undefined, isOnline: undefined, mayUpdate: false });
+  return { ...vehicle, isOnline: null, mayCommand: device.authorities['command'] === true };
 }
 
 /** Null is an answer: it is not known any more. */

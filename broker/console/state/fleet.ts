@@ -2,10 +2,6 @@
 import type { FeatureName } from '../../../src/core/events/event.ts';
 import { presenceOf } from '../../../src/core/presence.ts';
 
-/** The only members of a device that the list requests. */
-export const listedFields =
-  'deviceDisplayName,deviceDescription,deviceDriver,deviceLastHeartbeat,deviceLastValidLatitude,deviceLastValidLongitude,deviceLastValidSpeed,deviceLastValidHeading,deviceLastValidTimestamp,deviceLastValidAddress,deviceLastGeozoneID,fuelLevelAverage,sensors,state,authorities';
-
 export type Priority = 'critical' | 'high' | 'low';
 
 /** The most urgent open alarm of a vehicle. */

@@ -35,6 +35,12 @@ export interface OwnOrderReport {
 /** State of a device that holds an own order: one that is to move the relay, and one that is to set it as it was. */
 const stateName = (feature: FeatureName, kind: 'order' | 'repair'): string => `${kind}.${feature}`;
 
+/** Every state that may hold an own order. */
+export const ownOrderNames: readonly string[] = featureNames.flatMap((feature) => [
+  stateName(feature, 'order'),
+  stateName(feature, 'repair'),
+]);
+
 const featureFrom = (value: unknown): FeatureName | undefined => featureNames.find((name) => name === value);
 const stateFrom = (value: unknown): FeatureState | null => (value === '0' || value === '1' ? value : null);
 

@@ -11,11 +11,17 @@ const useAddress = () => useSearch({ strict: false });
 type Members = ReturnType<typeof useAddress>;
 type AddressChange = { readonly [K in keyof Members]?: Members[K] | undefined };
 
-/** Changes members in place; undefined takes one out. */
-export function usePut(): (change: AddressChange) => void {
+/**
+ * Changes members in place; undefined takes one out. A change that is made of what the address holds is a function: at a second press the screen may
+ * still show the address of before the first.
+ */
+export function usePut(): (change: AddressChange | ((before: Members) => AddressChange)) => void {
   const navigate = useNavigate();
   return (change) => {
-    const search = (before: object) => ({ ...before, ...change });
+    const search = (before: Members) => ({
+      ...before,
+      ...(typeof change === 'function' ? change(before) : change),
+    });
     void navigate({ to: '.', search: search as never, replace: true, resetScroll: false });
   };
 }

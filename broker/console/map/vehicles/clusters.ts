@@ -70,14 +70,16 @@ export const boxOf = (west: number, south: number, east: number, north: number):
   bottom: mercatorY(south),
 });
 
-export function placedOf(vehicles: readonly Vehicle[]): Placed {
+/** @param before the places of the same fleet earlier: most vehicles of a large fleet are where they were. */
+export function placedOf(vehicles: readonly Vehicle[], before?: Placed): Placed {
   const x = new Float64Array(vehicles.length).fill(Number.NaN);
   const y = new Float64Array(vehicles.length);
   for (let at = 0; at < vehicles.length; at += 1) {
     const place = vehicles[at]?.place ?? null;
     if (place === null) continue;
-    x[at] = (place[0] + 180) / 360;
-    y[at] = mercatorY(place[1]);
+    const isSame = before?.vehicles[at]?.place === place;
+    x[at] = isSame ? (before.x[at] ?? 0) : (place[0] + 180) / 360;
+    y[at] = isSame ? (before.y[at] ?? 0) : mercatorY(place[1]);
   }
   return { vehicles, x, y };
 }

@@ -1,26 +1,18 @@
 // Draws the vehicles of the live map: those in sight and around it, from far in clusters; the selected one above them in a source of its own.
 // When zoomed in, gliding vehicles are in another, which is small enough to change ten times a second. No source grows with the fleet.
-import type { Feature, Point } from 'geojson';
 import type { GeoJSONSource, Map as LibreMap } from 'maplibre-gl';
 import type { Vehicle } from '../../state/fleet.ts';
 import { type Glide, glideOf, placeAt } from '../../state/glide.ts';
 import { type Place, placeCounts } from '../../state/here.ts';
-import {
-  type Box,
-  boxOf,
-  type Cluster,
-  groupsInSight,
-  type Placed,
-  placedOf,
-  zoomOfSingles,
-} from './clusters.ts';
+import { createShownClusters, type ShownClusters } from './cluster-marks.ts';
+import { type Box, boxOf, groupsInSight, type Placed, placedOf, zoomOfSingles } from './clusters.ts';
 import { createShownMarks, type ShownMarks, type VehicleMark } from './vehicle-marks.ts';
 
 export interface FleetMarks {
   show(vehicles: readonly Vehicle[], selected: string | null): void;
   /** A style has been loaded: its sources are empty. */
   begin(): void;
-  /** Places of the vehicles of a cluster, by its number in `clusters`. */
+  /** Places of the vehicles of a cluster, by its number. */
   placesIn(cluster: number): readonly Place[];
   end(): void;
 }
@@ -84,39 +76,6 @@ function nextGlides(map: LibreMap, { vehicles, atMs, glides, lastOf }: GlideInpu
   return next;
 }
 
-const clusterFeature = (
-  { place, members: { length }, alarms, worst, radius }: Cluster,
-  at: number,
-): Feature<Point> => ({
-  type: 'Feature',
-  properties: { at, worst, radius, text: alarms > 0 ? `! ${alarms} / ${length}` : String(length) },
-  geometry: { type: 'Point', coordinates: [...place] },
-});
-
-/** The clusters that are drawn; they are given to the map when one of them differs. */
-function createShownClusters(map: LibreMap) {
-  let clusters: readonly Cluster[] = [];
-  let drawn = '';
-  return {
-    show(next: readonly Cluster[]): void {
-      clusters = next;
-      const features = next.map(clusterFeature);
-      const text = JSON.stringify(features);
-      if (text === drawn) return;
-      drawn = text;
-      void map
-        .getSource<GeoJSONSource>('clusters')
-        ?.setData({ type: 'FeatureCollection', features })
-        .catch(() => undefined);
-    },
-    clear(): void {
-      drawn = '';
-    },
-    placesIn: (at: number): readonly Place[] =>
-      (clusters[at]?.members ?? []).flatMap(({ place }) => (place === null ? [] : [place])),
-  };
-}
-
 interface Fleet {
   readonly placed: Placed;
   readonly selected: string | null;
@@ -131,13 +90,21 @@ function drawChanges(map: LibreMap, name: Source, changes: ReturnType<ShownMarks
     .catch(() => undefined);
 }
 
+function drawClusters(map: LibreMap, features: ReturnType<ShownClusters['show']>): void {
+  if (features === null) return;
+  void map
+    .getSource<GeoJSONSource>('clusters')
+    ?.setData({ type: 'FeatureCollection', features: [...features] })
+    .catch(() => undefined);
+}
+
 export function createFleetMarks(map: LibreMap): FleetMarks {
   let fleet: Fleet = { placed: placedOf([]), selected: null };
   let isDirty = false;
   /** What is drawn, at which whole zoom. */
   let [box, zoom]: [Box, number] = [boxOf(0, 0, 0, 0), 0];
   let glides = new Map<string, Glide>();
-  const clusters = createShownClusters(map);
+  const clusters = createShownClusters();
   const drawn: Readonly<Record<Source, ShownMarks>> = {
     vehicles: createShownMarks(),
     gliding: createShownMarks(),
@@ -167,7 +134,7 @@ export function createFleetMarks(map: LibreMap): FleetMarks {
       const name = vehicle === chosen ? 'selected' : glide === undefined ? 'vehicles' : 'gliding';
       drawn[name].put(vehicle, glide === undefined ? place : placeAt(glide, atMs), countAt(place) - 1);
     }
-    clusters.show(groups.clusters);
+    drawClusters(map, clusters.show(groups.clusters));
     for (const name of ['vehicles', 'gliding', 'selected'] as const) draw(name);
   };
   const drawGlides = (): void => {
@@ -195,7 +162,7 @@ export function createFleetMarks(map: LibreMap): FleetMarks {
       const isUrgent = selected !== fleet.selected || fleet.placed.vehicles.length === 0;
       if (vehicles !== fleet.placed.vehicles || isUrgent) isDirty = true;
       fleet = {
-        placed: vehicles === fleet.placed.vehicles ? fleet.placed : placedOf(vehicles),
+        placed: vehicles === fleet.placed.vehicles ? fleet.placed : placedOf(vehicles, fleet.placed),
         selected,
       };
       if (isUrgent) drawAll();

@@ -2,10 +2,6 @@
 import { presenceOf } from '../../../../src/core/presence.ts';
 import type { DeviceFilter } from '../../state/device-view.ts';
 
-/** What of a device the list asks for. */
-export const deviceListFields =
-  'deviceDisplayName,deviceDescription,deviceDriver,deviceUnique,deviceLastHeartbeat';
-
 /** A device as the list shows it. */
 export interface DeviceRow {
   readonly id: string;

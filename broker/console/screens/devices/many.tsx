@@ -25,16 +25,9 @@ type Item = Result<'deleteDevices'>['items'][number];
 /** For roles that may command or delete. */
 export function usePicks(): Picks {
   const role = useRole();
-  const { ids, pick } = usePicked();
+  const { ids, toggle } = usePicked();
   const set = useMemo(() => new Set(ids), [ids]);
-  if (role !== 'admin' && role !== 'operator') return null;
-  return {
-    ids: set,
-    toggle: (deviceID) => {
-      if (set.has(deviceID)) pick(ids.filter((id) => id !== deviceID));
-      else if (ids.length < pickedMost) pick([...ids, deviceID]);
-    },
-  };
+  return role === 'admin' || role === 'operator' ? { ids: set, toggle } : null;
 }
 
 export function PickedBar({ commands }: { readonly commands: ManyCommands }) {

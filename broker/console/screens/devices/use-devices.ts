@@ -5,35 +5,33 @@ import { byText } from '../../components/patterns/list-detail.tsx';
 import { useValue } from '../../components/use.ts';
 import { call } from '../../service/call.ts';
 import { readFleetAgain, vehicles } from '../../service/live.ts';
-import { type DeviceRow, deviceListFields } from './device-rows.ts';
+import type { DeviceRow } from './device-rows.ts';
 
 /** Undefined rows: not read yet. Sorted by name. */
 export function useDevices() {
   const live = useValue(vehicles);
   const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['devices'],
-    queryFn: ({ signal }) => call('getAllDevices', { query: { fields: deviceListFields }, signal }),
+    queryFn: ({ signal }) => call('getAllDevices', { query: { form: 'rows' }, signal }),
   });
   // Sorted once: the live picture of a large fleet changes all the time, its names do not.
   const devices = useMemo(
     () =>
-      data?.devices
-        .map((device) => ({ ...device, name: device.deviceDisplayName || device.deviceID }))
+      data?.rows
+        ?.map(([id, unique, name, description, driver, heartbeatS]) => {
+          return { id, unique, name: name || id, description, driver, heartbeatS };
+        })
         .sort((one, other) => byText(one.name, other.name)),
     [data],
   );
   const rows = useMemo(
     () =>
       devices?.map((device): DeviceRow => {
-        const vehicle = live.get(device.deviceID);
+        const vehicle = live.get(device.id);
         return {
-          id: device.deviceID,
-          name: device.name,
-          description: device.deviceDescription ?? '',
-          driver: device.deviceDriver ?? '',
-          unique: device.deviceUnique ?? '',
+          ...device,
           isOnline: vehicle?.isOnline ?? null,
-          heartbeatS: Math.max(vehicle?.heartbeatS ?? 0, device.deviceLastHeartbeat ?? 0),
+          heartbeatS: Math.max(vehicle?.heartbeatS ?? 0, device.heartbeatS),
         };
       }),
     [devices, live],

@@ -12,7 +12,7 @@ import { lazyPart, useTitle, useValue, useWords } from '../../components/use.ts'
 import { call, ServiceError } from '../../service/call.ts';
 import { changedDevices, vehicles } from '../../service/live.ts';
 import { mayHave, type Vehicle } from '../../state/fleet.ts';
-import { vehicleOf } from '../../state/fleet-messages.ts';
+import { vehicleAlone } from '../../state/fleet-messages.ts';
 import { type VehicleTab, vehicleTabs } from '../../state/vehicle/vehicle-view.ts';
 import { withWords } from '../../words/word-set.ts';
 import { OrderDialog } from '../cut/cut.tsx';
@@ -201,11 +201,11 @@ export function VehicleScreen() {
   }
   return (
     <main className="page" id="main">
-      <Head vehicle={live ?? vehicleOf(device, undefined)} device={device} />
+      <Head vehicle={live ?? vehicleAlone(device)} device={device} />
       <Suspense fallback={<Loading rows={6} />}>
         <Tab device={device} />
       </Suspense>
-      <OrderDialog device={device} vehicle={live ?? vehicleOf(device, undefined)} />
+      <OrderDialog device={device} vehicle={live ?? vehicleAlone(device)} />
       <VehicleShare deviceID={deviceID} name={live?.name ?? deviceID} />
     </main>
   );

@@ -1,6 +1,6 @@
 // Ends of cuts and unlocks that this user asked for or approved, each once. An order is known from the stream or from the list of devices;
 // once either says that it is no longer under way, the ledger is asked how it ended. So an end is found also when its message was missed.
-import type { ListedDevice } from '../../api/operations.ts';
+import { type FleetRow, pendingIn } from '../../../../src/core/fleet-row.ts';
 import {
   commandEnd,
   isUnderWay,
@@ -12,7 +12,7 @@ import {
 } from '../../state/orders/order-ends.ts';
 import { createValue } from '../../state/value.ts';
 import { call } from '../call.ts';
-import { listedDevices, orderMessages } from '../live.ts';
+import { listedRows, orderMessages } from '../live.ts';
 import { session } from '../session.ts';
 
 const endsKept = 100;
@@ -70,11 +70,12 @@ function noteOrder(event: 'command' | 'approval', message: Readonly<Record<strin
 }
 
 /** Devices as the list has them now. */
-function noteDevices(devices: readonly ListedDevice[]): void {
-  for (const device of devices) {
-    if (device.state === undefined) continue;
-    for (const [relay, pending] of Object.entries(pendingOrders(device))) {
-      const known = open.get(`${relay} ${device.deviceID}`);
+function noteRows(rows: readonly FleetRow[]): void {
+  for (const row of rows) {
+    // Most of a fleet has no order, now or before.
+    if (pendingIn(row) === null && open.size === 0) continue;
+    for (const [relay, pending] of Object.entries(pendingOrders(row))) {
+      const known = open.get(`${relay} ${row[0]}`);
       if (pending !== null && !settled.has(pending.id)) follow(pending);
       else if (known !== undefined && known.id !== pending?.id) void settle(known);
     }
@@ -88,7 +89,7 @@ export function followOrderEnds(): () => void {
       const newest = orderMessages.get();
       if (newest !== null) noteOrder(newest.event, newest.message);
     }),
-    listedDevices.subscribe(() => noteDevices(listedDevices.get())),
+    listedRows.subscribe(() => noteRows(listedRows.get())),
   ];
   return () => {
     for (const end of leave) end();

@@ -1,5 +1,6 @@
 // Cuts and unlocks under way, from the stream and the list of devices, so that each end is found once. Pure.
-import type { Approval, CommandRecord, ListedDevice } from '../../api/operations.ts';
+import { type FleetRow, pendingIn } from '../../../../src/core/fleet-row.ts';
+import type { Approval, CommandRecord } from '../../api/operations.ts';
 import { requestState } from './cut-course.ts';
 import { type CutState, cutStateOf, type Relay, relayOf } from './cut-view.ts';
 
@@ -39,13 +40,14 @@ export function isUnderWay(event: 'command' | 'approval', message: Members): boo
   return ['requested', 'sent', 'received', 'armed', 'executing'].includes(String(message['commandState']));
 }
 
-/** Waiting order of each relay by the list of devices; null: none. */
-export function pendingOrders({ deviceID, state }: ListedDevice): Readonly<Record<Relay, OpenOrder | null>> {
+/** Waiting order of each relay by a row of the fleet; null: none. */
+export function pendingOrders(row: FleetRow): Readonly<Record<Relay, OpenOrder | null>> {
+  const deviceID = row[0];
   const of = (relay: Relay): OpenOrder | null => {
-    const known = state?.[relay];
-    if (known?.pendingState !== '1') return null;
-    if (known.commandID != null) return { kind: 'command', id: known.commandID, deviceID, relay };
-    return known.approvalID == null ? null : { kind: 'request', id: known.approvalID, deviceID, relay };
+    const known = pendingIn(row)?.find(({ feature, state }) => feature === relay && state === '1');
+    if (known === undefined) return null;
+    if (known.commandID !== null) return { kind: 'command', id: known.commandID, deviceID, relay };
+    return known.approvalID === null ? null : { kind: 'request', id: known.approvalID, deviceID, relay };
   };
   return { enginecutoff: of('enginecutoff'), cargoaccess: of('cargoaccess') };
 }
