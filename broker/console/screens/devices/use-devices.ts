@@ -19,7 +19,7 @@ export function useDevices() {
     () =>
       data?.devices
         .map((device) => ({ ...device, name: device.deviceDisplayName || device.deviceID }))
-        .sort((one, other) => byText(one.name, other.name)),
+        .sort(byText(({ name }) => name)),
     [data],
   );
   const rows = useMemo(
