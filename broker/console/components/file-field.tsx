@@ -3,25 +3,21 @@ import { Button, FileTrigger } from 'react-aria-components';
 import { Icon } from './icon.tsx';
 
 interface FileFieldProps {
-  /** Words of the button. */
   readonly text: string;
   /** Media types and endings that are offered. */
   readonly types: readonly string[];
-  /** Name of the chosen file; undefined: none. */
-  readonly name: string | undefined;
-  onChoose(file: File | undefined): void;
+  readonly chosen: { readonly name: string } | null;
+  choose(file: File | undefined): Promise<void>;
 }
 
-export function FileField({ text, types, name, onChoose }: FileFieldProps) {
-  return (
-    <div className="row wrap">
-      <FileTrigger acceptedFileTypes={[...types]} onSelect={(list) => onChoose(list?.[0])}>
-        <Button className="button secondary">
-          <Icon name="upload" />
-          {text}…
-        </Button>
-      </FileTrigger>
-      {name === undefined ? null : <bdi>{name}</bdi>}
-    </div>
-  );
-}
+export const FileField = ({ text, types, chosen, choose }: FileFieldProps) => (
+  <div className="row wrap">
+    <FileTrigger acceptedFileTypes={[...types]} onSelect={(list) => void choose(list?.[0])}>
+      <Button className="button secondary">
+        <Icon name="upload" />
+        {text}…
+      </Button>
+    </FileTrigger>
+    {chosen === null ? null : <bdi>{chosen.name}</bdi>}
+  </div>
+);

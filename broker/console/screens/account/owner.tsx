@@ -28,12 +28,7 @@ function Upload() {
       run={() => call('setOwner', { body: { document: file?.text ?? '' } })}
     >
       <p>{texts.about}</p>
-      <FileField
-        text={texts.choose}
-        types={['application/json', '.json']}
-        name={file?.name}
-        onChoose={(chosen) => void choose(chosen)}
-      />
+      <FileField text={texts.choose} types={['application/json', '.json']} chosen={file} choose={choose} />
     </ActionDialog>
   );
 }

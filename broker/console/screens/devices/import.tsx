@@ -178,12 +178,7 @@ export function ImportDevices() {
       <p className="muted">
         {texts.columns} <code>deviceID, uniqueid, deviceDisplayName, deviceDriver, deviceDescription, …</code>
       </p>
-      <FileField
-        text={texts.choose}
-        types={['text/csv', '.csv']}
-        name={file?.name}
-        onChoose={(chosen) => void choose(chosen)}
-      />
+      <FileField text={texts.choose} types={['text/csv', '.csv']} chosen={file} choose={choose} />
       {role === 'admin' && written === undefined ? (
         <Switch className="switch" isSelected={wantsSecrets} onChange={setWantsSecrets}>
           <span className="track" />

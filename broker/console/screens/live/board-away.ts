@@ -3,12 +3,9 @@
 const pageURL = '/console/wallboard';
 const againS = 10;
 
-interface AwayTexts {
-  readonly title: string;
-  readonly hint: string;
-}
+/** Texts of the catalogues: they hold no mark-up. */
+type AwayTexts = Readonly<Record<'title' | 'hint', string>>;
 
-/** @param texts of the catalogues: they hold no mark-up. */
 function pageOf({ title, hint }: AwayTexts, isDark: boolean): string {
   const { lang, dir } = document.documentElement;
   return `<!doctype html>
@@ -35,10 +32,7 @@ export async function keepAwayPage(texts: AwayTexts, isDark: boolean): Promise<v
   try {
     const kept = await caches.open('fleetward-wallboard');
     await kept.put(pageURL, new Response(pageOf(texts, isDark), { headers }));
-    await navigator.serviceWorker.register('/console/wallboard-worker.mjs', {
-      scope: pageURL,
-      updateViaCache: 'none',
-    });
+    await navigator.serviceWorker.register('/console/wallboard-worker.mjs', { scope: pageURL });
   } catch {
     // Nothing of the board needs it.
   }
