@@ -45,7 +45,7 @@ interface Facts {
   readonly speed: { readonly of: 'RMC' | 'VTG'; readonly kmh: number | null; readonly isFix: boolean | null };
   readonly clock: { readonly utcMs: number; readonly isSigned: boolean };
   readonly grants: { readonly grants: readonly string[] };
-  /** Persons whom the owner named, as the document in force has them; null: none. */
+  /** The owner's list of persons that is in force; null: none. */
   readonly owner: { readonly list: PersonsList | null };
   readonly order: OrderFact;
 }

@@ -324,7 +324,7 @@ describe.skipIf(why !== null)(
       await expect.poll(() => withdraw.getAttribute('aria-disabled')).not.toBe('true');
       await user.press('Enter');
       await expect
-        .poll(async () => (await cutsOf(moving))[0]?.['commandState'], { timeout: 20_000 })
+        .poll(async () => (await cutsOf(moving))[0]?.['commandState'])
         .toMatch(/^(cancelled|confirmed)$/);
       await page
         .getByRole('dialog')

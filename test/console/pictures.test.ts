@@ -37,25 +37,28 @@ const looks = [
   ['light', 1440, 'ar'],
 ] as const;
 
-const panicCode = 63553;
-const doorCode = 63625;
+/** Drives, so that its cut waits. */
+const driving = 'van-01';
+/** Its cut waits for a second person. */
+const waiting = 'van-07';
+/** Long enough for a way that can be seen. */
+const wayMs = 120_000;
 
 describe.skipIf(why !== null)(why === null ? 'pictures' : `pictures [${why}]`, () => {
   const browsers = createConsoleBrowsers();
   let demo: DemoProgram;
   let token = '';
   let approvalID = '';
-  /** Drives, so that its cut waits. */
-  let driving = '';
-  /** Its cut waits for a second person. */
-  let waiting = '';
   let commandID = '';
+  let alarmID = '';
 
   const orThrow = (answer: Answer): Answer => {
     if (answer['error'] !== undefined) throw new Error(JSON.stringify(answer['error']));
     return answer;
   };
   const post = (path: string, body: object) => demo.call(`${path}/authorization`, { token, body });
+  const act = async (deviceID: string, action: string) =>
+    orThrow(await post('practice/act', { deviceID, action }));
   const askCut = (deviceID: string, own = token) =>
     demo.call('command/feature/authorization', {
       token: own,
@@ -73,12 +76,6 @@ describe.skipIf(why !== null)(why === null ? 'pictures' : `pictures [${why}]`, (
     mkdirSync(shown, { recursive: true });
     demo = await startDemoProgram(8);
     token = await demo.login('admin', demo.password);
-    for (const [deviceID, code] of [
-      ['van-02', panicCode],
-      ['van-03', doorCode],
-      ['van-06', panicCode],
-    ])
-      orThrow(await demo.call(`events/createactivation/${deviceID}/${code}/authorization`, { token }));
     orThrow(
       await post('geozone/creategeozone', {
         geozoneID: 'market',
@@ -90,30 +87,31 @@ describe.skipIf(why !== null)(why === null ? 'pictures' : `pictures [${why}]`, (
     );
     await post('user/createuser', { userID: 'olga', roleID: 'operator', password: demo.password });
     settleUsers(demo);
-    const fastest = async () => {
-      const { devices } = await demo.call('device/getalldevices/authorization', { token });
-      const all = devices as readonly { readonly deviceID: string; readonly deviceLastValidSpeed: number }[];
-      return all
-        .filter(({ deviceLastValidSpeed }) => deviceLastValidSpeed > 20)
-        .toSorted((one, other) => other.deviceLastValidSpeed - one.deviceLastValidSpeed);
-    };
-    const [first, second] = await waitUntil(
-      'two vehicles that drive',
+    for (const deviceID of [driving, waiting]) await act(deviceID, 'drive');
+    await new Promise((done) => setTimeout(done, wayMs));
+    await act(driving, 'drive');
+    commandID = String(orThrow(await askCut(driving))['commandID']);
+    await post('auth/updateaccount', { accountID: 'demo', password: demo.password, needsApproval: true });
+    const olga = await demo.login('olga', demo.password);
+    approvalID = String(orThrow(await askCut(waiting, olga))['approvalID']);
+    for (const [deviceID, action] of [
+      ['van-02', 'panic'],
+      ['van-04', 'panic'],
+      ['van-03', 'openCargoDoor'],
+    ] as const)
+      await act(deviceID, action);
+    const open = await waitUntil(
+      'three alarms',
       async () => {
-        const [one, other] = await fastest();
-        return one !== undefined && other !== undefined && ([one, other] as const);
+        const { alarms } = await demo.call('alarm/alarms/authorization', { token });
+        const all = alarms as readonly { readonly alarmID: string; readonly deviceID: string }[];
+        return all.length >= 3 && all;
       },
       { everyMs: 1000 },
     );
-    driving = first.deviceID;
-    waiting = second.deviceID;
-    commandID = String(orThrow(await askCut(driving))['commandID']);
-    await post('auth/updateaccount', { accountID: 'demo', password: demo.password, needsApproval: true });
-    const asked = orThrow(await askCut(waiting, await demo.login('olga', demo.password)));
-    approvalID = String(asked['approvalID']);
-    // A way that can be seen.
-    await new Promise((done) => setTimeout(done, 45_000));
-  });
+    alarmID = open.find(({ deviceID }) => deviceID === 'van-04')?.alarmID ?? '';
+    orThrow(await demo.call('alarm/take/authorization', { token: olga, body: { alarmID } }));
+  }, 600_000);
 
   afterAll(async () => {
     await browsers.close();
@@ -129,6 +127,7 @@ describe.skipIf(why !== null)(why === null ? 'pictures' : `pictures [${why}]`, (
           .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
       ).map((path) => [path.slice('/console/'.length), path.slice('/console'.length)]),
     ),
+    alarms: `/alarms?alarm=${alarmID}`,
     login: '/login',
     live: `/live?vehicle=${driving}`,
     'vehicle-now': `/vehicle/${driving}`,
@@ -170,6 +169,8 @@ describe.skipIf(why !== null)(why === null ? 'pictures' : `pictures [${why}]`, (
     await opened.open('/live');
     await page.locator('nav.rail a').first().waitFor();
     for (const [name, path] of Object.entries(await screensOf(page))) {
+      // Its cut goes on waiting.
+      await act(driving, 'drive');
       await opened.open(path);
       // The map, the answers of the service and the plots are drawn after the page.
       await page.waitForTimeout(3000);

@@ -92,6 +92,17 @@ describe.skipIf(why !== null)(
       expect((await cutsOf('van-01')).length).toBe(0);
     });
 
+    it('knows again what there is after a silence that its connection has survived', async () => {
+      const { page } = await openAs('/alarms');
+      const shelved = page.locator('.chip').filter({ hasText: 'Shelved' });
+      await expect.poll(() => shelved.innerText()).toMatch(/0$/);
+      const goOn = silence();
+      await page.locator('.pulse[data-state=down]').waitFor({ timeout: 60_000 });
+      expect(await shelved.innerText()).toMatch(/\?$/);
+      goOn();
+      await expect.poll(() => shelved.innerText(), { timeout: 120_000 }).toMatch(/0$/);
+    });
+
     it('never denies a cut that went out, and shows what the service made of it once it goes on', async () => {
       const page = await openForm('van-03');
       const goOn = silence();

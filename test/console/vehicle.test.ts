@@ -159,15 +159,12 @@ describe.skipIf(why !== null)(
       const [first] = commands as Rows;
       await course.getByText(String(first?.['commandID'])).waitFor();
       await expect
-        .poll(
-          async () => {
-            const answer = await demo.call(`command/get/${String(first?.['commandID'])}/authorization`, {
-              token,
-            });
-            return answer['commandState'];
-          },
-          { timeout: 30_000 },
-        )
+        .poll(async () => {
+          const answer = await demo.call(`command/get/${String(first?.['commandID'])}/authorization`, {
+            token,
+          });
+          return answer['commandState'];
+        })
         .toBe('confirmed');
       await course.getByText('The vehicle has read its relay back in this state').waitFor();
       // Each state that it reported leads to its event; none is called confirmed before it was read back.

@@ -239,6 +239,19 @@ describe.skipIf(why !== null)(why === null ? 'the wallboard' : `the wallboard [$
     expect(complaints.filter((one) => !isOfNetwork(one))).toEqual([]);
   });
 
+  it('says that the service is away on a screen that is started meanwhile, and goes on by itself once it answers', async () => {
+    const { page, complaints } = await open(screens);
+    await isLive(page);
+    await page.evaluate('navigator.serviceWorker.ready.then(() => undefined)');
+    await demo.kill();
+    await page.reload();
+    await page.getByRole('heading', { name: 'The service does not answer' }).waitFor();
+    await page.getByText('It is tried again by itself').waitFor();
+    demo = await startDemoProgram(3, demo);
+    await isLive(page);
+    expect(complaints.filter((one) => !isOfNetwork(one))).toEqual([]);
+  });
+
   it('hides the fleet when its token is ended, says since when, and goes on with another', async () => {
     const person = await demo.login('screens', password);
     const ended = await post('auth/token', { description: 'old television' }, person);

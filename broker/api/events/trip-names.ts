@@ -1,4 +1,4 @@
-// The drivers of trips by name: a key counts for whom it belonged to at the time of the trip.
+// Adds the names of drivers to trips. A key stands for the driver to whom it belonged at the time of the trip.
 import { Type } from 'typebox';
 import { driversMost, driversOf, type TripDriver } from '../../core/events/trip-drivers.ts';
 import type { Trip, TripOrStop } from '../../core/events/trip-way.ts';

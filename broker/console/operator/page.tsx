@@ -4,8 +4,9 @@ import type { OperatorPageTexts } from '../../../build/words/operatorPage/en.ts'
 import type { Moment } from '../../../src/core/silence.ts';
 import { momentNow } from '../../client/silence.ts';
 import type { StatusView } from '../api/operations.ts';
+import { ChoiceField } from '../components/choice-field.tsx';
 import { Icon } from '../components/icon.tsx';
-import { chooseTheme, isTheme, theme, themes } from '../shell/theme.ts';
+import { chooseTheme, theme, themes } from '../shell/theme.ts';
 import {
   ageOfView,
   isOld,
@@ -106,20 +107,12 @@ function ThemeField() {
   const texts = useTexts();
   const chosen = useSyncExternalStore(theme.subscribe, theme.get);
   return (
-    <label className="row theme-field">
-      <span className="muted">{texts.theme}</span>
-      <select
-        className="input"
-        value={chosen}
-        onChange={({ target }) => isTheme(target.value) && chooseTheme(target.value)}
-      >
-        {themes.map((name) => (
-          <option key={name} value={name}>
-            {texts.themes[name]}
-          </option>
-        ))}
-      </select>
-    </label>
+    <ChoiceField
+      label={texts.theme}
+      value={chosen}
+      choices={themes.map((name) => [name, texts.themes[name]])}
+      onChoose={chooseTheme}
+    />
   );
 }
 

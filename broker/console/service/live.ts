@@ -360,6 +360,8 @@ connection.subscribe(() => {
   stateBefore = state;
   if (state === 'down') lostMs.set(Date.now());
   if (!wasDown || state !== 'live') return;
+  // A connection that was silent only says no hello.
+  readCurrent?.();
   // A report, and what never changes, stay as they were read.
   void queries?.invalidateQueries({
     predicate: ({ queryKey: [kind] }) => kind !== 'report' && kind !== 'replay',

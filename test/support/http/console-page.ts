@@ -68,7 +68,7 @@ export async function openConsole(
     ${kept === null ? '' : `sessionStorage.setItem('fleetward.session', ${JSON.stringify(kept)});`}
   `);
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(60_000);
   // From the start on: a page that is busy takes a key before the message that has its file choosers intercepted, and then none is seen.
   page.on('filechooser', () => undefined);
   const complaints: string[] = [];
@@ -86,6 +86,35 @@ export async function openConsole(
     context,
     complaints,
     open: async (path) => void (await page.goto(`${base}/console${path}`)),
+  };
+}
+
+/**
+ * Watches by a timer of the page when something is shown there.
+ * @param look an expression of the page, true once it is shown.
+ * @returns how long it took from a moment (epoch ms) on, without the time that the machine kept from the page, ms.
+ */
+export async function watchPage(page: Page, look: string): Promise<(fromMs: number) => Promise<number>> {
+  await page.evaluate(`
+    globalThis.watched = { shownMs: 0, turns: [Date.now()] };
+    const timer = setInterval(() => {
+      watched.turns.push(Date.now());
+      if (!(${look})) return;
+      watched.shownMs = Date.now();
+      clearInterval(timer);
+    }, 50);
+  `);
+  return async (fromMs) => {
+    await page.waitForFunction('watched.shownMs > 0');
+    const { shownMs, turns } = (await page.evaluate('watched')) as {
+      shownMs: number;
+      turns: readonly number[];
+    };
+    const keptMs = turns
+      .map((turn, at) => turn - Math.max(turns[at - 1] ?? turn, fromMs) - 100)
+      .filter((late) => late > 0)
+      .reduce((sum, late) => sum + late, 0);
+    return shownMs - fromMs - keptMs;
   };
 }
 

@@ -66,7 +66,7 @@ export function createKeyboardUser(page: Page): KeyboardUser {
   const focused = async (): Promise<string> => String(await page.evaluate(nameScript));
   const expectFocus = async (): Promise<void> => {
     if ((await page.evaluate(faultScript).catch(() => '')) !== null)
-      await expect.poll(() => page.evaluate(faultScript), { timeout: 5000, interval: 50 }).toBeNull();
+      await expect.poll(() => page.evaluate(faultScript), { timeout: 60_000, interval: 50 }).toBeNull();
   };
   const press = async (...keys: readonly string[]): Promise<void> => {
     for (const key of keys) {

@@ -68,7 +68,7 @@ export async function openFile(
   page.on('request', (request) => {
     if (request.url() !== `file://${file}`) complaints.push(`request: ${request.url()}`);
   });
-  await page.goto(`file://${file}`, { timeout: 30_000 });
+  await page.goto(`file://${file}`, { timeout: 60_000 });
   return {
     page,
     complaints,

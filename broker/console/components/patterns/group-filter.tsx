@@ -2,6 +2,7 @@
 import { useSearch } from '@tanstack/react-router';
 import { findWords } from '../../../../build/words/find.ts';
 import { useGroups } from '../../service/reading/groups.ts';
+import { ChoiceField } from '../choice-field.tsx';
 import { numberText } from '../texts.tsx';
 import { useWords } from '../use.ts';
 import { useFailure } from '../view.tsx';
@@ -21,28 +22,24 @@ export function GroupFilter({ clears = {} }: GroupFilterProps) {
   if (items === undefined && group === undefined) return failure;
   const isMissing = group !== undefined && items?.every(({ groupID }) => groupID !== group) === true;
   if (items?.length === 0 && !isMissing) return null;
+  const known = (items ?? []).map(
+    ({ groupID, groupDisplayName, devices }) =>
+      [groupID, `${groupDisplayName || groupID} (${numberText(devices.length)})`] as const,
+  );
   return (
     <>
       {failure}
-      <label className="row group-filter">
-        <span className="muted">{texts.label}</span>
-        <select
-          className="input"
-          value={group ?? ''}
-          onChange={({ currentTarget: { value } }) =>
-            put({ ...clears, group: value === '' ? undefined : value })
-          }
-        >
-          <option value="">{texts.every}</option>
-          {items?.map(({ groupID, groupDisplayName, devices }) => (
-            <option key={groupID} value={groupID}>
-              {`${groupDisplayName || groupID} (${numberText(devices.length)})`}
-            </option>
-          ))}
-          {isMissing ? <option value={group}>{texts.gone({ id: group })}</option> : null}
-          {items === undefined ? <option value={group}>{group}</option> : null}
-        </select>
-      </label>
+      <ChoiceField
+        label={texts.label}
+        value={group ?? ''}
+        choices={[
+          ['', texts.every],
+          ...known,
+          ...(isMissing ? [[group, texts.gone({ id: group })] as const] : []),
+          ...(items === undefined && group !== undefined ? [[group, group] as const] : []),
+        ]}
+        onChoose={(value) => put({ ...clears, group: value === '' ? undefined : value })}
+      />
     </>
   );
 }

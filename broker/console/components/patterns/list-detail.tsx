@@ -25,8 +25,13 @@ interface Column<T> {
   order?(one: T, other: T): number;
 }
 
-/** Texts as a person sorts them: by the letters of the language, and by the numbers in them. */
-export const byText = new Intl.Collator(undefined, { numeric: true }).compare;
+const { compare } = new Intl.Collator(undefined, { numeric: true });
+
+/** Sorts by a text as a person does: by the letters of the language, and by the numbers in it. */
+export const byText =
+  <T,>(textOf: (of: T) => string) =>
+  (one: T, other: T): number =>
+    compare(textOf(one), textOf(other));
 
 interface TableProps<T> {
   /** For a screen reader. */

@@ -1,7 +1,7 @@
 // The owner's list as the service keeps it: what it can and cannot do with it, and the upload of a newer one.
 import { useState } from 'react';
-import { Button, FileTrigger } from 'react-aria-components';
 import { accountWords } from '../../../../build/words/account.ts';
+import { FileField } from '../../components/file-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { DialogButton, useDialog } from '../../components/patterns/address.tsx';
 import { Pairs } from '../../components/patterns/detail.tsx';
@@ -28,18 +28,7 @@ function Upload() {
       run={() => call('setOwner', { body: { document: file?.text ?? '' } })}
     >
       <p>{texts.about}</p>
-      <div className="row wrap">
-        <FileTrigger
-          acceptedFileTypes={['application/json', '.json']}
-          onSelect={(list) => void choose(list?.[0])}
-        >
-          <Button className="button secondary">
-            <Icon name="upload" />
-            {texts.choose}…
-          </Button>
-        </FileTrigger>
-        {file === null ? null : <bdi>{file.name}</bdi>}
-      </div>
+      <FileField text={texts.choose} types={['application/json', '.json']} chosen={file} choose={choose} />
     </ActionDialog>
   );
 }

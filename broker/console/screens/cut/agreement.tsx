@@ -55,7 +55,7 @@ interface AgreementProps {
   readonly sign: Sign;
 }
 
-/** Exactly what is signed, the persons who agreed, and what is missing. */
+/** Shows the order that is signed, the persons who agreed and how many are missing. */
 export function Agreement({ request, relay, name, sign }: AgreementProps) {
   const words = useWords(cutWords);
   const { persons: texts, order: labels, orders } = words;

@@ -1,10 +1,11 @@
 // Import of devices from a CSV file: first a dry run that says of each line what would happen, then all lines or none.
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Button, FileTrigger, Switch } from 'react-aria-components';
+import { Button, Switch } from 'react-aria-components';
 import { deviceWords } from '../../../../build/words/device.ts';
 import { formWords } from '../../../../build/words/form.ts';
 import type { Result } from '../../api/operations.ts';
+import { FileField } from '../../components/file-field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useDialog } from '../../components/patterns/address.tsx';
@@ -177,15 +178,7 @@ export function ImportDevices() {
       <p className="muted">
         {texts.columns} <code>deviceID, uniqueid, deviceDisplayName, deviceDriver, deviceDescription, …</code>
       </p>
-      <div className="row wrap">
-        <FileTrigger acceptedFileTypes={['text/csv', '.csv']} onSelect={(list) => void choose(list?.[0])}>
-          <Button className="button secondary">
-            <Icon name="upload" />
-            {texts.choose}…
-          </Button>
-        </FileTrigger>
-        {file === null ? null : <bdi>{file.name}</bdi>}
-      </div>
+      <FileField text={texts.choose} types={['text/csv', '.csv']} chosen={file} choose={choose} />
       {role === 'admin' && written === undefined ? (
         <Switch className="switch" isSelected={wantsSecrets} onChange={setWantsSecrets}>
           <span className="track" />

@@ -107,7 +107,7 @@ export function DeviceTable({ rows, most, picks, scope }: DeviceTableProps) {
         {
           name: columns.device,
           cell: (row) => <Name row={row} picks={picks} />,
-          order: (one, other) => byText(one.name, other.name),
+          order: byText(({ name }) => name),
         },
         { name: columns.link, isBare: true, cell: (row) => <LinkBadge row={row} /> },
         {
@@ -118,13 +118,13 @@ export function DeviceTable({ rows, most, picks, scope }: DeviceTableProps) {
         {
           name: columns.driver,
           cell: ({ driver }) => <OrNone>{driver}</OrNone>,
-          order: (one, other) => byText(one.driver, other.driver),
+          order: byText(({ driver }) => driver),
         },
         { name: columns.unique, cell: ({ unique }) => <OrNone>{unique}</OrNone> },
         {
           name: columns.program,
           cell: (row) => (versionOf(row) === '' ? unknown : <bdi>{versionOf(row)}</bdi>),
-          order: (one, other) => byText(versionOf(one), versionOf(other)),
+          order: byText(versionOf),
         },
         {
           name: columns.queue,

@@ -21,7 +21,7 @@ export function useDevices() {
         ?.map(([id, unique, name, description, driver, heartbeatS]) => {
           return { id, unique, name: name || id, description, driver, heartbeatS };
         })
-        .sort((one, other) => byText(one.name, other.name)),
+        .sort(byText(({ name }) => name)),
     [data],
   );
   const rows = useMemo(

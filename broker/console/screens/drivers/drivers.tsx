@@ -210,7 +210,7 @@ function Drivers() {
                 {leftTime === 0 ? null : <Badge icon="log-out">{texts.left}</Badge>}
               </>
             ),
-            order: (one, other) => byText(one.driverDisplayName, other.driverDisplayName),
+            order: byText(({ driverDisplayName }) => driverDisplayName),
           },
           {
             name: texts.keys,

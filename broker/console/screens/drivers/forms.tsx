@@ -107,7 +107,7 @@ interface GiveProps {
   readonly keyID: string;
 }
 
-/** The driver who has the key now. */
+/** Finds the driver whose span of the key covers this moment. */
 const holderOf = (drivers: readonly Driver[], keyID: string, nowS: number): Driver | undefined =>
   drivers.find(({ keys }) =>
     keys.some((one) => one.keyID === keyID && (one.endTime === 0 || one.endTime > nowS)),

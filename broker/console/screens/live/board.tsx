@@ -29,6 +29,7 @@ import {
 } from '../../state/wallboard/board-view.ts';
 import { isInMiles } from '../../words/measures.ts';
 import { access, beginAccess } from './board-access.ts';
+import { keepAwayPage } from './board-away.ts';
 import { SetUp } from './board-set-up.tsx';
 import { useWakeLock } from './use-wake-lock.ts';
 import '../../styles/wallboard.css';
@@ -304,6 +305,17 @@ function useNewBuild(): void {
   }, [isOld]);
 }
 
+/** A screen that is started while the service is away says so, from the first time on that it had access. */
+function useAwayPage(hasAccess: boolean): void {
+  const words = useWords(wallboardWords);
+  const isDark = useValue(shownTheme) !== 'light';
+  const title = words.error.unreachable;
+  const hint = words.wallboard.noAnswerHint;
+  useEffect(() => {
+    if (hasAccess) void keepAwayPage({ title, hint }, isDark);
+  }, [hasAccess, title, hint, isDark]);
+}
+
 beginAccess();
 
 /** The board, that it has no access and since when, or how it is set up. */
@@ -314,6 +326,7 @@ export function BoardScreen() {
   const hasAccess = state.kind === 'given';
   useTitle(texts.title);
   useNewBuild();
+  useAwayPage(hasAccess);
   const staysOn = useWakeLock();
   // What is shown goes with the access.
   useEffect(() => (hasAccess ? followFleet() : undefined), [hasAccess]);

@@ -295,7 +295,7 @@ export function Groups() {
               {name}
             </ItemLink>
           ),
-          order: (one, other) => byText(one.groupDisplayName, other.groupDisplayName),
+          order: byText(({ groupDisplayName }) => groupDisplayName),
         },
         {
           name: columns.devices,

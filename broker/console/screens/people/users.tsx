@@ -231,12 +231,12 @@ export function Users() {
       create={{ name: 'user-create', text: texts.create, form: <UserForm user={null} groups={groups} /> }}
       caption={texts.caption}
       columns={[
-        { name: columns.user, cell: nameOf, order: (one, other) => byText(one.userID, other.userID) },
+        { name: columns.user, cell: nameOf, order: byText(({ userID }) => userID) },
         { name: columns.state, isBare: true, cell: (user) => <UserBadges user={user} /> },
         {
           name: columns.role,
           cell: ({ roleID }) => texts.roles[roleID],
-          order: (one, other) => byText(texts.roles[one.roleID], texts.roles[other.roleID]),
+          order: byText(({ roleID }) => texts.roles[roleID]),
         },
         { name: columns.groups, cell: sightOf },
       ]}

@@ -7,6 +7,7 @@ import { tabWords } from '../../../../build/words/tab.ts';
 import { reportKinds } from '../../../../src/core/reports/columns.ts';
 import type { NameOf } from '../../../../src/core/reports/rows.ts';
 import { Chips } from '../../components/chips.tsx';
+import { ChoiceField } from '../../components/choice-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { AddressChips, usePut } from '../../components/patterns/address.tsx';
 import { GroupFilter } from '../../components/patterns/group-filter.tsx';
@@ -146,24 +147,16 @@ function CodeField() {
   const codes = useMemo(() => {
     const known = Object.keys(words.codes).map(Number);
     return [...new Set([...known, code])]
-      .map((one) => ({ code: one, text: codeText(one, words) }))
-      .toSorted((one, other) => one.text.localeCompare(other.text, words.locale));
+      .map((one) => [one, codeText(one, words)] as const)
+      .toSorted(([, one], [, other]) => one.localeCompare(other, words.locale));
   }, [words, code]);
   return (
-    <label className="row">
-      <span className="muted">{words.reports.code}</span>
-      <select
-        className="input"
-        value={code}
-        onChange={({ currentTarget }) => put({ rows: undefined, code: Number(currentTarget.value) })}
-      >
-        {codes.map((one) => (
-          <option key={one.code} value={one.code}>
-            {one.text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <ChoiceField
+      label={words.reports.code}
+      value={code}
+      choices={codes}
+      onChoose={(one) => put({ rows: undefined, code: one })}
+    />
   );
 }
 
@@ -175,21 +168,12 @@ function DriverField() {
   const { items = [] } = useDrivers();
   if (items.length === 0) return null;
   return (
-    <label className="row">
-      <span className="muted">{texts.columns.driver}</span>
-      <select
-        className="input"
-        value={driver}
-        onChange={({ currentTarget }) => put({ rows: undefined, driver: currentTarget.value || undefined })}
-      >
-        <option value="">{common.all}</option>
-        {items.map(({ driverID, driverDisplayName }) => (
-          <option key={driverID} value={driverID}>
-            {driverDisplayName}
-          </option>
-        ))}
-      </select>
-    </label>
+    <ChoiceField
+      label={texts.columns.driver}
+      value={driver}
+      choices={[['', common.all], ...items.map((one) => [one.driverID, one.driverDisplayName] as const)]}
+      onChoose={(one) => put({ rows: undefined, driver: one || undefined })}
+    />
   );
 }
 

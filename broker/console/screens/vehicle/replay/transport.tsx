@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { tabWords } from '../../../../../build/words/tab.ts';
 import { ActionButton } from '../../../components/action-button.tsx';
+import { ChoiceField } from '../../../components/choice-field.tsx';
 import { failureText } from '../../../components/failure.ts';
 import { Icon } from '../../../components/icon.tsx';
 import { Notice, timeText } from '../../../components/texts.tsx';
@@ -106,23 +107,12 @@ export function Transport({ clock, period, occurrences, isFollowed, onFollow }: 
         <Icon name="step-forward" />
       </Button>
       <Moment clock={clock} period={period} />
-      <label className="row">
-        <span className="muted">{replay.pace}</span>
-        <select
-          className="input pace"
-          value={clock.pace}
-          onChange={({ currentTarget }) => {
-            const pace = paces.find((one) => String(one) === currentTarget.value);
-            if (pace !== undefined) clock.setPace(pace);
-          }}
-        >
-          {paces.map((pace) => (
-            <option key={pace} value={pace}>
-              {replay.times({ pace })}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ChoiceField
+        label={replay.pace}
+        value={clock.pace}
+        choices={paces.map((pace) => [pace, replay.times({ pace })])}
+        onChoose={(pace) => clock.setPace(pace)}
+      />
       <label className="row nowrap">
         <input
           type="checkbox"
