@@ -88,7 +88,9 @@ describe('an authenticator app', () => {
     const session = await logInBy(app.code(nowMs()));
     expect(session.json()).toMatchObject({ accountID: 'acme', userID: 'dispatch' });
     const token = String(session.json()['token']);
-    expect((await service.call({ path: '/api/v1/device/getalldevices/authorization', token })).status).toBe(200);
+    expect((await service.call({ path: '/api/v1/device/getalldevices/authorization', token })).status).toBe(
+      200,
+    );
     expect(await read()).toMatchObject({ recoveryCodes: 10, lastUsed: Math.floor(nowMs() / 1000) });
   });
 
@@ -163,7 +165,9 @@ describe('an authenticator app', () => {
     expect(seen(await logInBy(code(), elsewhere))).toEqual(throttled);
     expect(seen(await logInBy(code()))).toEqual(well);
     expect(seen(await logInBy(codes[3] ?? '', elsewhere))).toEqual(well);
-    expect(seen(await post('/login', { accountID: 'acme', userID: 'admin', password }, undefined, away))).toEqual(well);
+    expect(
+      seen(await post('/login', { accountID: 'acme', userID: 'admin', password }, undefined, away)),
+    ).toEqual(well);
     service.advance(3_600_000);
     expect(seen(await logInBy(code(), { from: '203.0.113.77' }))).toEqual(well);
     // A right code begins the count anew.
@@ -198,10 +202,10 @@ describe('an authenticator app', () => {
     expect(seen(await begin({})).code).toBe('password_needed');
     expect(seen(await begin({ password: 'wrong' })).code).toBe('password_wrong');
     const code = async () => createAuthenticatorApp(String((await begin()).json()['secret'])).code(nowMs());
-    expect(seen(await confirm(await code(), second)).code).toBe('invalid_content');
+    expect(seen(await confirm(await code(), second)).code).toBe('conflict');
     const late = await code();
     service.advance(601_000);
-    expect(seen(await confirm(late)).code).toBe('invalid_content');
+    expect(seen(await confirm(late)).code).toBe('conflict');
     expect(seen(await logIn())).toEqual(well);
   });
 
@@ -239,7 +243,9 @@ describe('an authenticator app', () => {
     const audited = await service.rows(
       "SELECT action, actor, object FROM audit WHERE action LIKE 'totp.%' ORDER BY audit_no",
     );
-    expect(audited.map((row) => `${String(row['action'])} ${String(row['actor'])} ${String(row['object'])}`)).toEqual([
+    expect(
+      audited.map((row) => `${String(row['action'])} ${String(row['actor'])} ${String(row['object'])}`),
+    ).toEqual([
       'totp.add dispatch dispatch',
       'totp.delete dispatch dispatch',
       'totp.add dispatch dispatch',
@@ -275,7 +281,12 @@ describe('an authenticator app', () => {
       JSON.stringify(await service.rows('SELECT * FROM totp_recovery')),
     ].join('\n');
     const [row] = await service.rows('SELECT secret FROM totp');
-    for (const text of [secret, String(row?.['secret']), ...codes, ...codes.map((one) => one.replaceAll('-', ''))])
+    for (const text of [
+      secret,
+      String(row?.['secret']),
+      ...codes,
+      ...codes.map((one) => one.replaceAll('-', '')),
+    ])
       expect(said).not.toContain(text);
     await remove();
     for (const table of ['totp', 'totp_setups', 'totp_recovery', 'totp_tries'])

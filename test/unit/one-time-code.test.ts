@@ -45,7 +45,8 @@ describe('a one-time code', () => {
     expect(typedCode(' 287 082 ')).toEqual({ kind: 'code', code: '287082' });
     const recovery = base32(Buffer.from('0123456789'));
     expect(typedCode(groupedCode(recovery).toLowerCase())).toEqual({ kind: 'recovery', code: recovery });
-    for (const text of ['', '28708', '2870822', 'abcdef', '0000-0000-0000-0000']) expect(typedCode(text)).toBeNull();
+    for (const text of ['', '28708', '2870822', 'abcdef', '0000-0000-0000-0000'])
+      expect(typedCode(text)).toBeNull();
   });
 
   it('that is wrong makes the next one wait from a minute to an hour, and no longer', () => {

@@ -12,17 +12,28 @@ import { documentOf, findOwnerRow } from '../../store/commands/owner-documents.t
 
 const signers = Type.Object({
   key: text("Fingerprint of the owner's key that the unit pins"),
-  set: Type.Integer({ minimum: 0, description: 'Version of the set of keys that the service keeps; 0: no document' }),
-  list: Type.Integer({ minimum: 0, description: 'Version of the list that the service keeps; 0: there is none' }),
+  set: Type.Integer({
+    minimum: 0,
+    description: 'Version of the set of keys that the service keeps; 0: no document',
+  }),
+  list: Type.Integer({
+    minimum: 0,
+    description: 'Version of the list that the service keeps; 0: there is none',
+  }),
   uploaded: epoch('When the service was given it; 0: there is none'),
   validUntil: epoch('When the list ends; 0: there is none'),
-  needed: Type.Union([Type.Object({ enginecutoff: Type.Integer(), cargoaccess: Type.Integer() }), Type.Null()], {
-    description: 'Persons who must sign; null: there is no list',
-  }),
+  needed: Type.Union(
+    [Type.Object({ enginecutoff: Type.Integer(), cargoaccess: Type.Integer() }), Type.Null()],
+    {
+      description: 'Persons who must sign; null: there is no list',
+    },
+  ),
   persons: Type.Array(
     Type.Object({
       name: text('As the owner wrote it'),
-      features: Type.Array(Type.Enum(featureNames), { description: 'What the person may order of this device' }),
+      features: Type.Array(Type.Enum(featureNames), {
+        description: 'What the person may order of this device',
+      }),
     }),
     { description: 'Persons of the list whose signature counts for this device' },
   ),

@@ -8,9 +8,13 @@ import { hasTotp, totpTables } from './totp-store.ts';
 
 /** Also of a user with a passkey, who may use that instead. */
 const codeNeeded = (): AppError =>
-  new AppError('code_needed', 'This user logs in with a one-time code; the password alone begins no session', {
-    hint: 'Use loginByTotp, or loginByPasskey where the user has a passkey. Programs use API tokens.',
-  });
+  new AppError(
+    'code_needed',
+    'This user logs in with a one-time code; the password alone begins no session',
+    {
+      hint: 'Use loginByTotp, or loginByPasskey where the user has a passkey. Programs use API tokens.',
+    },
+  );
 
 export const totp = feature({
   tables: totpTables,

@@ -96,7 +96,11 @@ others together. Recovery codes never wait. The session ends as one of \`login\`
     {
       accountID: Type.String({ minLength: 1, maxLength: 64, description: 'The account' }),
       userID: Type.String({ minLength: 1, maxLength: 64, description: 'The user within the account' }),
-      password: Type.String({ minLength: 1, maxLength: passwordMost, description: 'The password of the user' }),
+      password: Type.String({
+        minLength: 1,
+        maxLength: passwordMost,
+        description: 'The password of the user',
+      }),
       code: Type.String({ minLength: 1, maxLength: 32, description: 'Code of the app, or a recovery code' }),
     },
     { additionalProperties: false },
@@ -123,7 +127,15 @@ others together. Recovery codes never wait. The session ends as one of \`login\`
     if (row === null) throw failed();
     if (!(await spend(services, row, code, source))) {
       const atMs = Math.round(clock.utcMs());
-      const entry = { accountID, atMs, actor: userID, source, action: 'totp.fail', object: userID, detail: {} };
+      const entry = {
+        accountID,
+        atMs,
+        actor: userID,
+        source,
+        action: 'totp.fail',
+        object: userID,
+        detail: {},
+      };
       await db.write([insertAudit(entry)]);
       log.warn('totp_refused', { accountID, userID, source });
       throw failed();

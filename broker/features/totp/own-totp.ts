@@ -14,9 +14,9 @@ import { hashToken, revokeSessions } from '../../store/accounts/sessions.ts';
 import {
   base32,
   codeRules,
+  groupedCode,
   otpauthURL,
   recoveryBytes,
-  groupedCode,
   stepOfCode,
   typedCode,
 } from './core/one-time-code.ts';
@@ -37,7 +37,11 @@ import {
 const app = Type.Object({
   created: Type.Integer({ description: 'Epoch seconds' }),
   lastUsed: Type.Union([Type.Integer(), Type.Null()], { description: 'Epoch seconds; null: not used yet' }),
-  recoveryCodes: Type.Integer({ minimum: 0, maximum: recoveryMost, description: 'Recovery codes that are left' }),
+  recoveryCodes: Type.Integer({
+    minimum: 0,
+    maximum: recoveryMost,
+    description: 'Recovery codes that are left',
+  }),
 });
 const passwordMember = Type.Optional(
   Type.String({ minLength: 1, maxLength: passwordMost, description: 'Password of the calling user' }),
@@ -122,10 +126,15 @@ the provider asks for further factors.`,
 });
 
 /** For a logged-in user: the token is valid, so this is no 401, upon which a client would discard it. */
-const notConfirmed = (message: string, hint: string): AppError =>
-  new AppError('invalid_content', `${message}; nothing was changed`, {
+const notPresent = (): AppError =>
+  new AppError('invalid_content', 'The code is not the present one; nothing was changed', {
     details: [{ pointer: '/code', message: 'is not the present code' }],
-    hint,
+    hint: 'Type the newest code. Set the clock of the phone by its network: codes depend on it.',
+  });
+
+const notOpen = (): AppError =>
+  new AppError('conflict', 'No set-up waits for a code in this session; nothing was changed', {
+    hint: `Begin again with beginTotp, and finish within ${setupS / 60} minutes.`,
   });
 
 const confirmTotp = operation({
@@ -139,7 +148,8 @@ const confirmTotp = operation({
   summary: 'Finish setting up an authenticator app',
   description: `Our addition. Finishes \`beginTotp\` with the present \`code\` of the app. From then on the password of the user alone begins no session: \`login\`
 answers 401 \`code_needed\`, and \`loginByTotp\` begins one. Sessions that are open go on. The answer holds ${recoveryMost} recovery codes, which stand in place of a code
-once each; they are shown this once. An app and recovery codes of before no longer count. 422 \`invalid_content\` for a wrong code, and where no set-up has begun in this session.`,
+once each; they are shown this once. An app and recovery codes of before no longer count. 422 \`invalid_content\` for a wrong code,
+\`conflict\` where no set-up waits in this session.`,
   params: Type.Object({}),
   body: Type.Object(
     { code: Type.String({ minLength: 6, maxLength: 16, description: 'The code that the app shows' }) },
@@ -147,9 +157,12 @@ once each; they are shown this once. An app and recovery codes of before no long
   ),
   result: Type.Object({
     ...found,
-    codes: Type.Array(Type.String(), { description: 'Recovery codes, each works once', maxItems: recoveryMost }),
+    codes: Type.Array(Type.String(), {
+      description: 'Recovery codes, each works once',
+      maxItems: recoveryMost,
+    }),
   }),
-  errors: ['invalid_content'],
+  errors: ['conflict', 'invalid_content'],
   effects: true,
   answerIsSecret: true,
   examples: {
@@ -160,27 +173,25 @@ once each; they are shown this once. An app and recovery codes of before no long
     const { db, entropy, log } = services;
     const setup = { ...caller, sessionHash: caller.tokenHash, nowS: nowSOf(services) };
     const secret = await findSetup(db, setup);
-    if (secret === null)
-      throw notConfirmed('No set-up waits for a code in this session', 'Begin again with beginTotp.');
+    if (secret === null) throw notOpen();
     const step = stepOfCode(typedCode(body.code)?.code ?? '', {
       secret: Buffer.from(secret, 'base64url'),
       nowS: setup.nowS,
       lastStep: -1,
     });
-    if (step === null)
-      throw notConfirmed(
-        'The code is not the present one',
-        'Type the newest code. Set the clock of the phone by its network: codes depend on it.',
-      );
+    if (step === null) throw notPresent();
     const made = Array.from({ length: recoveryMost }, () => base32(entropy.bytes(recoveryBytes)));
     const { accountID, userID } = caller;
     const results = await db.write([
       lockAccount(accountID),
-      auditEntry(services, { caller, source }, { action: 'totp.add', object: userID, onlyIf: isSetUp(setup, secret) }),
+      auditEntry(
+        services,
+        { caller, source },
+        { action: 'totp.add', object: userID, onlyIf: isSetUp(setup, secret) },
+      ),
       ...confirmSetup(setup, { secret, step, codeHashes: made.map(hashToken) }),
     ]);
-    if (results.at(-1)?.changes !== 1)
-      throw notConfirmed('The set-up was finished or begun anew meanwhile', 'Begin again with beginTotp.');
+    if (results.at(-1)?.changes !== 1) throw notOpen();
     log.info('totp_added', { accountID, userID, source });
     return { ...ok, totp: await view(services, caller), codes: made.map(groupedCode) };
   },
@@ -208,7 +219,9 @@ helps somebody who has lost a phone: then the sessions and API tokens of that us
   params: Type.Object({}),
   body: Type.Object(
     {
-      userID: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Another user of the account' })),
+      userID: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 64, description: 'Another user of the account' }),
+      ),
       password: passwordMember,
     },
     { additionalProperties: false },

@@ -14,9 +14,10 @@ import { ShownSecret } from '../../components/shown-secret.tsx';
 import { Age, Badge, Notice } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { View } from '../../components/view.tsx';
-import { call } from '../../service/call.ts';
+import { call, ServiceError } from '../../service/call.ts';
 import { useUser } from '../../service/role.ts';
 import { saveFile } from '../../service/save-file.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import { passwordField } from './password-field.ts';
 
 type Begun = Result<'beginTotp'>;
@@ -70,13 +71,27 @@ function Recovery({ codes }: { readonly codes: readonly string[] }) {
   );
 }
 
+/** In the language of the reader; the words of the sign-in name what a wrong code is. */
+const refusalOf =
+  ({ account: { totp: texts }, login }: WordsWith<[typeof accountWords]>) =>
+  (thrown: unknown): never => {
+    const say = (detail: string, hint: string | null): never => {
+      throw new ServiceError({ code: 'conflict', detail, hint }, 422);
+    };
+    if (thrown instanceof ServiceError && thrown.code === 'invalid_content')
+      return say(login.codeFailed, login.codeFailedHint);
+    if (thrown instanceof ServiceError && thrown.code === 'conflict') return say(texts.expired, null);
+    throw thrown;
+  };
+
 /** The secret, once, and the code that proves that the app has it; then the recovery codes. */
 function Confirm({ begun, close }: { readonly begun: Begun; close(): void }) {
-  const { totp: texts } = useWords(accountWords).account;
+  const words = useWords(accountWords);
+  const { totp: texts } = words.account;
   const queries = useQueryClient();
   const [draft, put] = useFields({ code: '' });
   const confirming = useMutation({
-    mutationFn: () => call('confirmTotp', { body: { code: draft.code } }),
+    mutationFn: () => call('confirmTotp', { body: { code: draft.code } }).catch(refusalOf(words)),
     retry: false,
     // It holds secrets.
     gcTime: 0,
@@ -151,7 +166,8 @@ function Present({ app }: { readonly app: NonNullable<Result<'getTotp'>['totp']>
         </Badge>
       </p>
       <small>
-        {lastUsed === null ? passkeys.unused : passkeys.used} {lastUsed === null ? null : <Age at={lastUsed} />}
+        {lastUsed === null ? passkeys.unused : passkeys.used}{' '}
+        {lastUsed === null ? null : <Age at={lastUsed} />}
       </small>
       <small>{texts.left({ count: recoveryCodes })}</small>
       <DialogButton name="totp-delete" className="button small">

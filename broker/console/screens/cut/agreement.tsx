@@ -57,7 +57,8 @@ export function PersonsNeeded({ relay, owner, deviceID }: PersonsNeededProps) {
   const nowS = useNow();
   if (owner === null) return null;
   const needed = known?.needed?.[relay];
-  const names = known?.persons.filter(({ features }) => features.includes(relay)).map(({ name }) => name) ?? [];
+  const names =
+    known?.persons.filter(({ features }) => features.includes(relay)).map(({ name }) => name) ?? [];
   const obstacle = known === null ? null : obstacleOf(known, relay, nowS, texts);
   return (
     <Notice

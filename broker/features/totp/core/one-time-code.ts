@@ -34,7 +34,11 @@ export function codeOfStep(secret: Uint8Array, step: number): string {
  */
 export function stepOfCode(
   code: string,
-  { secret, nowS, lastStep }: { readonly secret: Uint8Array; readonly nowS: number; readonly lastStep: number },
+  {
+    secret,
+    nowS,
+    lastStep,
+  }: { readonly secret: Uint8Array; readonly nowS: number; readonly lastStep: number },
 ): number | null {
   const present = Math.floor(nowS / codeRules.stepS);
   const { skewSteps } = codeRules;
@@ -44,7 +48,10 @@ export function stepOfCode(
 }
 
 /** What an authenticator app reads from a QR code (Key Uri Format). Absent parameters are those of `codeRules`. */
-export function otpauthURL(secret: string, user: { readonly accountID: string; readonly userID: string }): string {
+export function otpauthURL(
+  secret: string,
+  user: { readonly accountID: string; readonly userID: string },
+): string {
   const label = `Fleetward:${encodeURIComponent(`${user.userID} (${user.accountID})`)}`;
   return `otpauth://totp/${label}?secret=${secret}&issuer=Fleetward`;
 }
@@ -56,7 +63,9 @@ export const recoveryBytes = 10;
 export const groupedCode = (code: string): string => code.replace(/(.{4})(?!$)/g, '$1-');
 
 /** As it was typed: a code of six digits, or a recovery code in its one spelling; null: neither. */
-export function typedCode(text: string): { readonly kind: 'code' | 'recovery'; readonly code: string } | null {
+export function typedCode(
+  text: string,
+): { readonly kind: 'code' | 'recovery'; readonly code: string } | null {
   const plain = text.replace(/[\s-]/g, '').toUpperCase();
   if (/^\d{6}$/.test(plain)) return { kind: 'code', code: plain };
   return /^[A-Z2-7]{16}$/.test(plain) ? { kind: 'recovery', code: plain } : null;
