@@ -95,7 +95,7 @@ describe.skipIf(why !== null)(why === null ? 'orders of persons' : `orders of pe
       .getByText(/^List \d+: at the service since .*, valid until /)
       .waitFor();
     await dialog(page)
-      .getByText(/^The vehicle held (no list|list \d+) when it last reported, at /)
+      .getByText(/^The vehicle held (no list|list \d+) when it last reported \(/)
       .waitFor();
     await user.goTo(/Reason/);
     await user.press('Enter');
