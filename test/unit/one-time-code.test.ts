@@ -9,7 +9,7 @@ import {
   stepOfCode,
   tryRules,
   typedCode,
-} from '../../broker/features/totp/core/one-time-code.ts';
+} from '../../broker/features/totp/one-time-code.ts';
 
 const secret = Buffer.from('12345678901234567890');
 

@@ -14,7 +14,7 @@ import type { UserKey } from '../../store/accounts/accounts.ts';
 import { insertAudit } from '../../store/accounts/audit.ts';
 import { loginSources } from '../../store/accounts/audit-log.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
-import { nextTryS, stepOfCode, tryRules, typedCode } from './core/one-time-code.ts';
+import { nextTryS, stepOfCode, tryRules, typedCode } from './one-time-code.ts';
 import {
   countTry,
   findTotp,

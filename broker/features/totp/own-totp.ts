@@ -19,7 +19,7 @@ import {
   recoveryBytes,
   stepOfCode,
   typedCode,
-} from './core/one-time-code.ts';
+} from './one-time-code.ts';
 import {
   beginSetup,
   confirmSetup,

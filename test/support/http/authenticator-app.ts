@@ -1,5 +1,5 @@
 // An authenticator app: reads a secret as the service shows it, and computes its codes.
-import { codeOfStep } from '../../../broker/features/totp/core/one-time-code.ts';
+import { codeOfStep } from '../../../broker/features/totp/one-time-code.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 

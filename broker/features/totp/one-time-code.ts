@@ -1,4 +1,4 @@
-// Time-based one-time codes (RFC 6238 over RFC 4226): HMAC-SHA-1, 6 digits, steps of 30 s, as every authenticator app computes them. Pure.
+// Time-based one-time codes (RFC 6238 over RFC 4226): HMAC-SHA-1, 6 digits, steps of 30 s, as every authenticator app computes them.
 import { createHmac } from 'node:crypto';
 
 export const codeRules = {
