@@ -78,7 +78,7 @@ describe.skipIf(why !== null)(why === null ? 'one-time codes' : `one-time codes 
     await signOut(page);
     await signIn(page);
     await page.getByText('This user also needs a code').waitFor();
-    await expect.poll(() => code(page).evaluate((one) => one === document.activeElement)).toBe(true);
+    await page.locator('input[name=code]:focus').waitFor();
     await expectNoFaults(page);
     await page.keyboard.type('000000');
     await page.keyboard.press('Enter');
