@@ -16,11 +16,13 @@ import { reports } from './features/reports/feature.ts';
 import { requests } from './features/requests/feature.ts';
 import { routes } from './features/routes/feature.ts';
 import { shares } from './features/shares/feature.ts';
+import { totp } from './features/totp/feature.ts';
 import { trackers } from './features/trackers/feature.ts';
 import { ways } from './features/ways/feature.ts';
 
 const features = [
   loginCodes,
+  totp,
   passkeys,
   enrolment,
   passengers,

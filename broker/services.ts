@@ -1,5 +1,6 @@
 // What the HTTP side works with beyond the broker itself, made in one place for the program and for tests, and the
 // background work that belongs to it. Everything here stops in `close`.
+import type { AppError } from '../src/core/errors.ts';
 import type { EventTexts } from '../src/core/events/event-text.ts';
 import type { PersonsCrypto } from '../src/core/persons/webauthn.ts';
 import type { Database, NotifyingDatabase, Verifier } from '../src/ports.ts';
@@ -122,10 +123,13 @@ async function firstCaller(
   return null;
 }
 
-/** True for a user whose password alone begins no session. */
-async function needsMore(db: Database, user: UserKey): Promise<boolean> {
-  for (const one of allFeatures) if ((await one.needsMore?.(db, user)) === true) return true;
-  return false;
+/** Why the password of this user alone begins no session; null: it does. */
+async function needsMore(db: Database, user: UserKey): Promise<AppError | null> {
+  for (const one of allFeatures) {
+    const reason = (await one.needsMore?.(db, user)) ?? null;
+    if (reason !== null) return reason;
+  }
+  return null;
 }
 
 const { keyOwners } = allFeatures.find((one) => one.keyOwners !== undefined) ?? {};

@@ -87,6 +87,14 @@ const examples: ReadonlyMap<ErrorCode, Example> = new Map<ErrorCode, Example>([
     },
   ],
   [
+    'code_needed',
+    {
+      detail: 'This user logs in with a one-time code; the password alone begins no session',
+      hint: 'Use loginByTotp, or loginByPasskey where the user has a passkey. Programs use API tokens.',
+      path: '/api/v1/auth/login',
+    },
+  ],
+  [
     'passkey_needed',
     {
       detail: 'This user logs in with a passkey; the password alone begins no session',

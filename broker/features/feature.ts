@@ -1,5 +1,6 @@
 // A feature: what one folder below `broker/features/` adds to the kernel. Without the folder and its line in
 // `broker/features.ts` the broker compiles and starts.
+import type { AppError } from '../../src/core/errors.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import type { FeatureService, Slice } from '../api/base/api-services.ts';
 import type { LinkCallers } from '../api/base/caller.ts';
@@ -27,8 +28,8 @@ export interface Feature {
   readonly sendMail?: SendMail;
   /** Finds the callers of the links that it gives. */
   readonly links?: LinkCallers;
-  /** True for a user whose password alone begins no session. */
-  readonly needsMore?: (db: Database, user: UserKey) => Promise<boolean>;
+  /** Why the password of this user alone begins no session; null: it does, as far as this feature knows. Of several the first in the list answers. */
+  readonly needsMore?: (db: Database, user: UserKey) => Promise<AppError | null>;
   /** Names the owners of drivers' keys; of one feature. */
   readonly keyOwners?: (
     db: Database,

@@ -15,6 +15,7 @@ export const errorKinds = {
   unauthorized: { status: 401, title: 'The token is missing or wrong', exitCode: 77 },
   login_failed: { status: 401, title: 'Account, user or password is wrong', exitCode: 77 },
   passkey_needed: { status: 401, title: 'This user logs in with a passkey', exitCode: 77 },
+  code_needed: { status: 401, title: 'This user logs in with a one-time code', exitCode: 77 },
   not_found: { status: 404, title: 'There is no such object', exitCode: 66 },
   method_not_allowed: { status: 405, title: 'The method is invalid for this path', exitCode: 64 },
   not_acceptable: { status: 406, title: 'Only JSON is supported', exitCode: 64 },

@@ -87,6 +87,16 @@ describe.skipIf(why !== null)(why === null ? 'orders of persons' : `orders of pe
     await dialog(page)
       .getByText(/must agree, each with a passkey/)
       .waitFor();
+    // An operator sees who may, until when, and what the vehicle held when it last reported.
+    await dialog(page)
+      .getByText(/^May agree: /)
+      .waitFor();
+    await dialog(page)
+      .getByText(/^List \d+: at the service since .*, valid until /)
+      .waitFor();
+    await dialog(page)
+      .getByText(/^The vehicle held (no list|list \d+) when it last reported \(/)
+      .waitFor();
     await user.goTo(/Reason/);
     await user.press('Enter');
     await page.getByRole('option', { name: 'Stolen' }).waitFor();

@@ -171,6 +171,7 @@ describe("the owner's document", () => {
       set: 0,
       list: 0,
       key: expect.stringMatching(/^(\w{4} ){5}\w{4}$/),
+      at: expect.closeTo(Date.now() / 1000, -3),
     });
     const audited = await world.service.rows("SELECT actor, object FROM audit WHERE action = 'owner.set'");
     expect(audited).toHaveLength(2);
@@ -190,6 +191,46 @@ describe("the owner's document", () => {
     expect(answer).toMatchObject({ status: 422, code: 'invalid_content' });
     if (reason !== undefined) expect(answer.reason).toBe(reason);
     expect(await world.service.rows('SELECT pin FROM owner_documents')).toEqual([]);
+  });
+
+  it('says to whoever may order on a device, before that, how many must sign, who may and until when, and no key', async () => {
+    const signersFor = async (who: Who, deviceID = 'truck-1') => get(who, `/owner/signers/${deviceID}`);
+    const get = world.get;
+    expect((await signersFor('olga')).json()['signers']).toBeNull();
+    await world.say('b1');
+    expect((await signersFor('olga')).json()['signers']).toMatchObject({
+      list: 0,
+      needed: null,
+      persons: [],
+    });
+    await setDocument();
+    const answer = await signersFor('olga');
+    expect(answer.json()['signers']).toMatchObject({
+      set: 1,
+      list: 1,
+      needed: { enginecutoff: 2, cargoaccess: 1 },
+      validUntil: Math.floor(Date.UTC(2099, 0, 1) / 1000),
+      persons: [
+        { name: 'Person ann', features: ['enginecutoff', 'cargoaccess'] },
+        { name: 'Person bob', features: ['enginecutoff', 'cargoaccess'] },
+      ],
+    });
+    for (const { credential, publicKey } of Object.values(owner.persons))
+      for (const secret of [credential, publicKey]) expect(answer.text).not.toContain(secret);
+    expect(errorOf(await signersFor('guest'))).toMatchObject({ code: 'forbidden' });
+    expect(errorOf(await signersFor('rita'))).toMatchObject({ code: 'not_found' });
+    expect((await signersFor('olga', 'truck-2')).json()['signers']).toBeNull();
+  });
+
+  it('lets no order live longer than its list, and none be asked for in its last seconds', async () => {
+    await world.say('b1');
+    const validUntilMs = Date.now() + 600_000;
+    await setDocument({ validUntilMs });
+    const { signing } = await world.waiting('olga');
+    expect(signing.order.expiresMs).toBeLessThanOrEqual(validUntilMs);
+    expect(signing.order.expiresMs).toBeGreaterThan(validUntilMs - 60_000);
+    await setDocument({ version: 2, validUntilMs: Date.now() + 5000 });
+    expect(errorOf(await world.ask('olga'))).toMatchObject(conflict);
   });
 
   it('is set and read by no operator and no token', async () => {

@@ -191,6 +191,47 @@ describe('a vehicle with an owner', () => {
     expect(isCut(rig)).toBe(false);
   });
 
+  const sendDocument = (rig: VehicleRig, change: object): void =>
+    rig.dispatch({
+      kind: 'owner',
+      body: { accountID: 'acme', deviceID: 'truck-1', boot: rig.config().boot, document: documentOf(change) },
+    });
+
+  it('ends a cut that waits by name when the list ends, and raises no alarm of its guard', async () => {
+    const rig = await parked();
+    sendDocument(rig, { version: 2, validUntilMs: rig.trueUtcMs() + 120_000 });
+    rig.board.setSignal('ignition', true);
+    rig.run(5);
+    order(rig, 'enginecutoff', { persons: [ann, bob] });
+    rig.run(60);
+    expect(rig.said()).not.toContain('cancelled');
+    rig.run(60);
+    expect(rig.reasons()).toContain('persons: list_ended');
+    rig.board.setSignal('ignition', false);
+    rig.run(60);
+    expect(isCut(rig)).toBe(false);
+    expect(rig.state().guard.refused).toBeNull();
+    order(rig, 'enginecutoff', { persons: [], state: '0' });
+    rig.run(10);
+    expect(rig.said()).toContain('confirmed');
+  });
+
+  it('raises no alarm of its guard whenever the vehicle comes to rest about the end of the list', async () => {
+    for (let leftS = 24; leftS >= 0; leftS -= 2) {
+      const rig = await parked();
+      const validUntilMs = rig.trueUtcMs() + 60_000;
+      sendDocument(rig, { version: 2, validUntilMs });
+      rig.board.setSignal('ignition', true);
+      rig.run(5);
+      order(rig, 'enginecutoff', { persons: [ann, bob] });
+      rig.run(Math.max(1, (validUntilMs - rig.trueUtcMs()) / 1000 - leftS));
+      rig.board.setSignal('ignition', false);
+      rig.run(60);
+      expect([leftS, rig.state().guard.refused]).toEqual([leftS, null]);
+      expect(isCut(rig) || rig.said().includes('cancelled')).toBe(true);
+    }
+  });
+
   it('restricts nothing by itself: a geozone is refused by name, and lets go', async () => {
     const rig = await parked({ owner, protection: { zoneCuts: true } });
     const request = { feature: 'enginecutoff', source: 'zone', reason: 'zone' } as const;

@@ -24,6 +24,8 @@ import { reviewCommands } from '../kernel/vehicle-control.ts';
 import { deliver } from '../kernel/vehicle-delivery.ts';
 import { recordGuardFact } from '../kernel/vehicle-guard.ts';
 import { commitNow, isOurs, log, put } from '../kernel/vehicle-state.ts';
+import { isWaiting } from '../protection/command-intake.ts';
+import { latestUtcMs } from '../timekeeping.ts';
 
 /** What the installer chose. */
 export interface OwnerConfig {
@@ -103,6 +105,19 @@ function startOwner({ config, rows }: ModuleStart): OwnerState | null {
 /** Drops orders that wait: the list may name other persons. */
 const dropWaiting = (context: StepContext): void =>
   reviewCommands(context, { kind: 'local', dropped: 'persons: the owner changed who may order' });
+
+/** Longer than an order is on its way to the relay: none that began before is refused by the guard in between. */
+const endingMs = 10_000;
+
+/** Ends orders that wait, by name, just before their list ends: that is expected, and a refusal of the guard is an alarm. */
+function dropEnded(context: StepContext): void {
+  const { owner: state, commands, time } = context.state;
+  const endMs = state?.owner?.list?.validUntilMs ?? Number.POSITIVE_INFINITY;
+  if ((latestUtcMs(time, context.now.monoMs) ?? 0) < endMs - endingMs) return;
+  const { active, next } = commands.record;
+  if ([active, next].some((all) => Object.values(all).some((one) => isWaiting(one) && one.state === '1')))
+    reviewCommands(context, { kind: 'local', dropped: 'persons: list_ended' });
+}
 
 /** Takes a newer document. */
 function handleDocument(context: StepContext, body: OwnerBody): void {
@@ -199,6 +214,7 @@ export const ownerModule: VehicleModule = {
     start: (context) => context.state.owner?.isRenewed === true && dropWaiting(context),
     owner: (context, { body }) => handleDocument(context, body),
   },
+  settled: dropEnded,
   objection: objectionOf,
   hello: helloOf,
   status: (state) => ({ owner: statusOf(state) }),

@@ -119,7 +119,8 @@ export function renewEnds(draft: Draft, evidence: Evidence): boolean {
   return true;
 }
 
-const isWaiting = (command: ActiveCommand | undefined): command is ActiveCommand =>
+/** True for a command that nothing was tried for yet. */
+export const isWaiting = (command: ActiveCommand | undefined): command is ActiveCommand =>
   command?.phase === 'received' || command?.phase === 'armed';
 
 /** True for the same command again while the first waits because the relay changed too often: a person insists (rule 11). */

@@ -11,12 +11,6 @@ import { envelope, ok } from '../base/shapes.ts';
 import { openSession } from './opened-session.ts';
 import { type Credentials, loginFailed, provePassword } from './password-proof.ts';
 
-/** Only after the right password: a wrong one does not show whether the user has a passkey. */
-const passkeyNeeded = (): AppError =>
-  new AppError('passkey_needed', 'This user logs in with a passkey; the password alone begins no session', {
-    hint: 'Use beginPasskeyLogin and loginByPasskey. Programs use API tokens.',
-  });
-
 async function logIn(
   credentials: Credentials,
   userAgent: string | null,
@@ -24,7 +18,9 @@ async function logIn(
 ): Promise<string> {
   const { accountID, userID, address: source } = credentials;
   const passwordHash = await provePassword(credentials, services);
-  if (await services.needsMore({ accountID, userID })) throw passkeyNeeded();
+  // Only after the right password: a wrong one does not show what the user has.
+  const needed = await services.needsMore({ accountID, userID });
+  if (needed !== null) throw needed;
   const proven = { accountID, userID, passwordHash, source, userAgent, expiresS: null };
   const token = await openSession(services, proven);
   if (token === null) throw loginFailed();
@@ -45,7 +41,8 @@ returned here (\`Bearer <token>\` is accepted too; basic authentication is ignor
 
 A token ends after 12 hours without use, 30 days after login, at logout, when the password is changed, when its
 user or account is suspended, is deleted or expires, and when its user logs in while ${loginsMost} newer logins are open. For programs there are longer-lived tokens: see \`token\`.
-A wrong account, user and password all answer 401 \`login_failed\`, the right ones of a user with a passkey 401 \`passkey_needed\` (see \`loginByPasskey\`). After some failures further attempts answer 503
+A wrong account, user and password all answer 401 \`login_failed\`, the right ones of a user with a passkey 401 \`passkey_needed\` (see \`loginByPasskey\`), with an
+authenticator app 401 \`code_needed\` (see \`loginByTotp\`). After some failures further attempts answer 503
 \`throttled\` with \`Retry-After\`: the wait grows per user and source address, up to a minute.`,
   params: Type.Object({}),
   body: Type.Object(
@@ -64,7 +61,7 @@ A wrong account, user and password all answer 401 \`login_failed\`, the right on
     ...envelope,
     token: Type.String({ description: '`<accountID>%7C<userID>%7C<random>`' }),
   }),
-  errors: ['login_failed', 'passkey_needed', 'throttled'],
+  errors: ['login_failed', 'passkey_needed', 'code_needed', 'throttled'],
   effects: true,
   answerIsSecret: true,
   examples: {

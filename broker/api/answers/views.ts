@@ -146,8 +146,8 @@ export function mayUpdateDevices(caller: Pick<Caller, 'role'>): boolean {
   return roleCovers(caller.role, 'operator');
 }
 
-const viewOwner = ({ ownerPin, ownerSet: set, ownerList: list }: DeviceRow): DeviceView['owner'] =>
-  ownerPin === null ? null : { key: ownerFingerprint(ownerPin), set, list };
+const viewOwner = ({ ownerPin, ownerSet: set, ownerList: list, helloMs }: DeviceRow): DeviceView['owner'] =>
+  ownerPin === null ? null : { key: ownerFingerprint(ownerPin), set, list, at: epochSeconds(helloMs) };
 
 /** A device as its caller sees it. */
 export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>): DeviceView {

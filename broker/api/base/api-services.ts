@@ -1,4 +1,5 @@
 // What handlers of operations may use, and what features make their services of.
+import type { AppError } from '../../../src/core/errors.ts';
 import type { EventTexts } from '../../../src/core/events/event-text.ts';
 import type { PersonsCrypto } from '../../../src/core/persons/webauthn.ts';
 import type { Clock, Database, Entropy, Log } from '../../../src/ports.ts';
@@ -86,8 +87,8 @@ export interface ApiServices {
   readonly archive: Database;
   /** The caller of a link by its token; null when no feature knows one that is open. */
   callerOfLink(token: string): Promise<LinkCaller | null>;
-  /** True for a user whose password alone begins no session. */
-  needsMore(user: UserKey): Promise<boolean>;
+  /** Why the password of this user alone begins no session; null: it does. */
+  needsMore(user: UserKey): Promise<AppError | null>;
   /** Owners of drivers' keys, at any time; none without a feature that knows them. */
   keyOwners(accountID: string, keyIDs: readonly string[]): Promise<readonly KeyOwner[]>;
   /** What the slice of a feature made. */

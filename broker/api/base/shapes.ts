@@ -123,6 +123,7 @@ const owner = Type.Union(
         description: 'Version of the set of keys; 0: the unit has no document',
       }),
       list: Type.Integer({ minimum: 0, description: 'Version of the list of persons; 0: the unit has none' }),
+      at: epoch('When the unit reported it: what it took since then is not known'),
     }),
     Type.Null(),
   ],

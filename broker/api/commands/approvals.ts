@@ -33,7 +33,7 @@ import {
 } from './command-view.ts';
 import { deciderOf, needApproval, refuseApproval } from './open-approval.ts';
 import { agree } from './signed-decision.ts';
-import { signOptionsFor, viewFor } from './signed-order.ts';
+import { signOptionsFor, viewAllFor, viewFor } from './signed-order.ts';
 
 const list = operation({
   id: 'listApprovals',
@@ -74,7 +74,7 @@ see \`signCommand\`. ${pageText}`,
       limit: limit + 1,
     });
     const { page, more, next } = pageOf(rows, limit, (row) => `${row.requestedMs}-${row.approvalID}`);
-    const approvals = await Promise.all(page.map((row) => viewFor(services, caller, row)));
+    const approvals = await viewAllFor(services, caller, page);
     return { ...ok, approvals, more, next };
   },
 });

@@ -25,7 +25,7 @@ import type { ApiServices } from '../base/api-services.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { needDevice } from '../base/visible-device.ts';
 import { type CommandView, viewCommand, viewWaiting } from './command-view.ts';
-import { neededFor, signedLifeS, signOptionsFor } from './signed-order.ts';
+import { signedLifeS, signOptionsFor, wantsFor } from './signed-order.ts';
 
 export interface CommandOrder {
   readonly deviceID: string;
@@ -173,8 +173,8 @@ export async function orderCommand(
     if (isOfMany) throw oneByOne();
     const { feature, ttlS = signedLifeS[feature] } = order;
     await deviceFor(services.db, request);
-    const signers = { ownerPin, needed: await neededFor(services, device, feature) };
-    const row = await ask(services, actor, { ...request, ttlS }, signers);
+    const { needed, mostS } = await wantsFor(services, device, feature);
+    const row = await ask(services, actor, { ...request, ttlS: Math.min(ttlS, mostS) }, { ownerPin, needed });
     return viewWaiting(row, await signOptionsFor(services, caller, row));
   }
   if (isCut(order) && facts?.needsApproval === true) {

@@ -51,6 +51,7 @@ restore (\`enginecutoff\` 0) never needs a second user and withdraws what waits.
 every account: the answer has \`commandState\` \`approval\`, an \`approvalID\`, and \`signing\` and \`signOptions\` for \`signCommand\`. It is
 bound to the present run of the unit and to its next number; one of state \`0\`, a restart of the vehicle or any other command that is sent to it first
 ends the waiting (\`void\`). Where no list of the owner lets it be signed it answers 422 \`conflict\`. Without \`ttl\` an unlock lives for 15 minutes.
+No order lives longer than that list.
 
 **Password.** In an account with \`needsPassword\` a command of state \`1\` needs the calling user's \`password\` once more: without it
 422 \`password_needed\`, with a wrong one 422 \`password_wrong\`, after some of those 503 \`throttled\`, as with logins; nothing is done

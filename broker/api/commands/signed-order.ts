@@ -5,6 +5,7 @@ import type { FeatureName } from '../../../src/core/events/event.ts';
 import type { Person, PersonsList } from '../../../src/core/persons/owner-document.ts';
 import { mayOrder, orderChallenge, type PersonalOrder } from '../../../src/core/persons/persons.ts';
 import { encodeBase64url } from '../../../src/core/persons/webauthn.ts';
+import { ttlRangeS } from '../../commands/command-request.ts';
 import { roleCovers } from '../../core/accounts/session.ts';
 import { type ApprovalRow, personalOrderOf, viewApproval } from '../../store/commands/approvals.ts';
 import { findOwnerDocument } from '../../store/commands/owner-documents.ts';
@@ -25,15 +26,23 @@ type Wanted = Pick<PersonalOrder, 'accountID' | 'deviceID' | 'feature'>;
 const personsFor = (list: PersonsList, order: Wanted): readonly Person[] =>
   list.persons.filter((person) => mayOrder(person, order));
 
+/** What a list wants of an order. */
+interface Wants {
+  /** Persons who must sign it. */
+  readonly needed: number;
+  /** Longest life, in seconds: no order outlives the list that its signatures are judged by. */
+  readonly mostS: number;
+}
+
 /**
- * Persons who must sign an order for this device.
+ * What the list of the device's owner wants of an order for this device.
  * @throws AppError `conflict` where the vehicle would refuse it whoever signs.
  */
-export async function neededFor(
+export async function wantsFor(
   { db, clock }: ApiServices,
   device: DeviceRow,
   feature: FeatureName,
-): Promise<number> {
+): Promise<Wants> {
   const { accountID, deviceID, ownerPin } = device;
   const document = await findOwnerDocument(db, { accountID, ownerPin });
   const hint = 'An administrator gives the owner.json of its owner to setOwner.';
@@ -47,7 +56,8 @@ export async function neededFor(
       `The unit holds list ${device.ownerList} of its owner, the service list ${list.version}`,
       hint,
     );
-  if (clock.utcMs() >= list.validUntilMs)
+  const mostS = Math.floor((list.validUntilMs - clock.utcMs()) / 1000);
+  if (mostS < ttlRangeS.low)
     throw nothingWaits(
       "The owner's list has ended",
       'The owner signs a new one; an administrator gives it to setOwner.',
@@ -59,19 +69,28 @@ export async function neededFor(
       `${needed} persons must sign this, and the owner's list names ${able} for this vehicle`,
       'The owner signs a list that names more.',
     );
-  return needed;
+  return { needed, mostS };
 }
+
+/** Reads the list of the owner of an order; null: the service has none. */
+type ReadList = (row: ApprovalRow) => Promise<PersonsList | null>;
+
+const readListOf =
+  ({ db }: Pick<ApiServices, 'db'>): ReadList =>
+  async (row) =>
+    (await findOwnerDocument(db, row))?.list ?? null;
 
 /** What the browser of the calling user needs to sign this order; null: it cannot be signed by this caller. */
 export async function signOptionsFor(
-  { db, persons }: Pick<ApiServices, 'db' | 'persons'>,
+  services: Pick<ApiServices, 'db' | 'persons'>,
   { role, scopes, userID }: Caller,
   row: ApprovalRow,
+  readList: ReadList = readListOf(services),
 ): Promise<SignedMembers['signOptions']> {
   const order = personalOrderOf(row);
   const isOpen = order !== null && row.approvalState === 'pending';
   if (!isOpen || scopes !== null || !roleCovers(role, 'operator')) return null;
-  const list = (await findOwnerDocument(db, row))?.list ?? null;
+  const list = await readList(row);
   if (list === null) return null;
   const given = new Set((row.signatures ?? []).map(({ personID }) => personID));
   const left = personsFor(list, order).filter(({ id }) => !given.has(id));
@@ -79,7 +98,7 @@ export async function signOptionsFor(
   const credentials = [...own, ...left.filter(({ id }) => id !== userID)].flatMap(({ passkeys }) =>
     passkeys.map(({ credential }) => credential),
   );
-  const challenge = encodeBase64url(orderChallenge(order, persons));
+  const challenge = encodeBase64url(orderChallenge(order, services.persons));
   return { rpID: list.rpID, challenge, credentials, userVerification: 'required' };
 }
 
@@ -88,6 +107,24 @@ export async function viewFor(
   services: Pick<ApiServices, 'db' | 'persons'>,
   caller: Caller,
   row: ApprovalRow,
+  readList?: ReadList,
 ) {
-  return { ...viewApproval(row), signOptions: await signOptionsFor(services, caller, row) };
+  return { ...viewApproval(row), signOptions: await signOptionsFor(services, caller, row, readList) };
+}
+
+/** Several approvals as the caller sees them: the document of an owner is read and decoded once. */
+export async function viewAllFor(
+  services: Pick<ApiServices, 'db' | 'persons'>,
+  caller: Caller,
+  rows: readonly ApprovalRow[],
+) {
+  const read = readListOf(services);
+  const lists = new Map<string, ReturnType<ReadList>>();
+  const readOnce: ReadList = (row) => {
+    const key = `${row.accountID}/${row.ownerPin}`;
+    const list = lists.get(key) ?? read(row);
+    lists.set(key, list);
+    return list;
+  };
+  return Promise.all(rows.map((row) => viewFor(services, caller, row, readOnce)));
 }

@@ -1,17 +1,20 @@
-// The ways into a session: password, passkey, login code, and what the login provider sent the browser back with.
+// The ways into a session: password, password and one-time code, passkey, login code, and what the login provider sent the browser back with.
 import type { Arrival } from './arrival.ts';
 import { call, ServiceError } from './call.ts';
 import { loginByPasskey } from './passkeys.ts';
 import { beginSession, leaveEnded, session } from './session.ts';
 
-interface Credentials {
-  readonly kind: 'password';
+export interface Credentials {
   readonly accountID: string;
   readonly userID: string;
   readonly password: string;
 }
 
-export type Entry = Credentials | Arrival | { readonly kind: 'passkey' };
+export type Entry =
+  | (Credentials & { readonly kind: 'password' })
+  | (Credentials & { readonly kind: 'totp'; readonly code: string })
+  | Arrival
+  | { readonly kind: 'passkey' };
 
 /** The provider sent an error, or this tab began no login. */
 const notBegun = (): ServiceError =>
@@ -25,6 +28,11 @@ export async function signIn(entry: Entry): Promise<void> {
   if (entry.kind === 'password') {
     const { accountID, userID, password } = entry;
     const { token } = await call('login', { body: { accountID, userID, password } });
+    return beginSession({ token, accountID, userID, logoutURL: '' });
+  }
+  if (entry.kind === 'totp') {
+    const { accountID, userID, password, code } = entry;
+    const { token } = await call('loginByTotp', { body: { accountID, userID, password, code } });
     return beginSession({ token, accountID, userID, logoutURL: '' });
   }
   if (entry.kind === 'passkey') {

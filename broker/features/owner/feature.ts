@@ -5,9 +5,10 @@ import { feature } from '../feature.ts';
 import { ownerDelivery } from './owner-delivery.ts';
 import { ownerOperations } from './owner-operations.ts';
 import { signOperations } from './sign-command.ts';
+import { signersOperations } from './signers.ts';
 
 export const owner = feature({
-  operations: [...signOperations, ...ownerOperations],
+  operations: [...signOperations, ...ownerOperations, ...signersOperations],
   follows: approvalOperations,
   slice: ownerDelivery,
 });

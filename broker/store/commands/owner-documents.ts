@@ -23,15 +23,26 @@ export const listOwnerDocuments = (db: Database, accountID: string): Promise<rea
   ownerDocuments.all(db)(sql`SELECT * FROM owner_documents WHERE account_id = ${accountID}
     ORDER BY uploaded_ms DESC, pin`);
 
-/** The document of one owner; null: the service has none. */
-export async function findOwnerDocument(
+interface OwnerKey {
+  readonly accountID: string;
+  /** Null: the device pins none. */
+  readonly ownerPin: string | null;
+}
+
+/** What is kept of one owner; null: the service has no document. */
+export const findOwnerRow = async (
   db: Database,
-  { accountID, ownerPin }: { readonly accountID: string; readonly ownerPin: string | null },
-): Promise<OwnerDocument | null> {
-  if (ownerPin === null) return null;
-  const row = await ownerDocuments.first(db)(
-    sql`SELECT * FROM owner_documents WHERE account_id = ${accountID} AND pin = ${ownerPin}`,
-  );
+  { accountID, ownerPin }: OwnerKey,
+): Promise<OwnerDocumentRow | null> =>
+  ownerPin === null
+    ? null
+    : ownerDocuments.first(db)(
+        sql`SELECT * FROM owner_documents WHERE account_id = ${accountID} AND pin = ${ownerPin}`,
+      );
+
+/** The document of one owner; null: the service has none. */
+export async function findOwnerDocument(db: Database, key: OwnerKey): Promise<OwnerDocument | null> {
+  const row = await findOwnerRow(db, key);
   return row === null ? null : documentOf(row);
 }
 

@@ -1,4 +1,5 @@
 // Logins and API tokens: begun, listed, limited, ended.
+import { createAuthenticatorApp } from '../http/authenticator-app.ts';
 import { createSoftwarePasskey } from '../http/software-passkey.ts';
 import { area, type Bench, mustHide, mustRefuse, mustShow, userIDs } from './bench.ts';
 
@@ -12,6 +13,8 @@ interface State {
   api: { readonly token: string; readonly tokenID: string };
   readonly key: ReturnType<typeof createSoftwarePasskey>;
   challenge: string;
+  app: ReturnType<typeof createAuthenticatorApp> | null;
+  recovery: string;
 }
 
 const readSessions = async (bench: Bench, token: string): Promise<readonly Session[]> =>
@@ -27,7 +30,13 @@ async function logIn(bench: Bench, user: 'viewer' | 'operator'): Promise<string>
 }
 
 export const sessions = area<State>(
-  () => ({ api: { token: '', tokenID: '' }, key: createSoftwarePasskey(), challenge: '' }),
+  () => ({
+    api: { token: '', tokenID: '' },
+    key: createSoftwarePasskey(),
+    challenge: '',
+    app: null,
+    recovery: '',
+  }),
   [
     {
       operation: 'login',
@@ -149,6 +158,60 @@ export const sessions = area<State>(
         await bench.call('deletePasskeys', { as: 'viewer', body });
         bench.changed('passkey.delete', userIDs.viewer, 'viewer');
         await mustRefuse(bench, 'deletePasskeys', { as: 'viewer', body, code: 'not_found' });
+      },
+    },
+    {
+      operation: 'beginTotp',
+      async run(bench, state) {
+        const password = bench.passwordOf('viewer');
+        const asked = { as: 'viewer', body: { password } } as const;
+        const { secret } = await bench.call<{ secret: string }>('beginTotp', asked);
+        bench.secret(secret);
+        state.app = createAuthenticatorApp(secret);
+        await mustRefuse(bench, 'beginTotp', { as: 'viewer', body: {}, code: 'password_needed' });
+      },
+    },
+    {
+      operation: 'confirmTotp',
+      async run(bench, state) {
+        const body = { code: state.app?.code(Date.now()) ?? '' };
+        const { codes } = await bench.call<{ codes: readonly string[] }>('confirmTotp', {
+          as: 'viewer',
+          body,
+        });
+        for (const code of codes) bench.secret(code);
+        state.recovery = codes[0] ?? '';
+        bench.changed('totp.add', userIDs.viewer, 'viewer');
+        await mustRefuse(bench, 'confirmTotp', { as: 'viewer', body, code: 'conflict' });
+        const { totp } = await bench.read<{ totp: object | null }>('/auth/totp', 'viewer');
+        mustShow(bench, 'a new authenticator app', {
+          shown: totp ?? {},
+          wanted: { recoveryCodes: codes.length },
+        });
+        const password = bench.passwordOf('viewer');
+        const login = { accountID: bench.accountID, userID: userIDs.viewer, password };
+        await mustRefuse(bench, 'login', { as: null, body: login, code: 'code_needed' });
+      },
+    },
+    {
+      operation: 'loginByTotp',
+      async run(bench, { recovery: code }) {
+        const password = bench.passwordOf('viewer');
+        const body = { accountID: bench.accountID, userID: userIDs.viewer, password, code };
+        const answer = await bench.call<{ token: string }>('loginByTotp', { as: null, body });
+        bench.secret(answer.token);
+        bench.changed('login', userIDs.viewer, 'viewer');
+        await mustRefuse(bench, 'loginByTotp', { as: null, body, code: 'login_failed' });
+        bench.changed('totp.fail', userIDs.viewer, 'viewer');
+      },
+    },
+    {
+      operation: 'deleteTotp',
+      async run(bench) {
+        const body = { password: bench.passwordOf('viewer') };
+        await bench.call('deleteTotp', { as: 'viewer', body });
+        bench.changed('totp.delete', userIDs.viewer, 'viewer');
+        await mustRefuse(bench, 'deleteTotp', { as: 'viewer', body, code: 'not_found' });
       },
     },
   ],

@@ -11,6 +11,7 @@ import { Owner } from './owner.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { PreferencesForm } from './preferences-form.tsx';
 import { AccountForm } from './settings-form.tsx';
+import { Totp } from './totp.tsx';
 import { useAccount, useFigures } from './use-account.ts';
 
 function Figures() {
@@ -85,6 +86,7 @@ export function AccountScreen() {
         <aside className="stack">
           <PreferencesForm />
           <Passkeys />
+          <Totp />
         </aside>
       </div>
     </Page>

@@ -15,12 +15,12 @@ import { call, ServiceError } from '../../service/call.ts';
 import { addPasskey, keptPasskeys, NoPasskey } from '../../service/passkeys.ts';
 import { useUser } from '../../service/role.ts';
 import { saveFile } from '../../service/save-file.ts';
+import { passwordField } from './password-field.ts';
 
 type Passkey = Result<'getPasskeys'>['passkeys'][number];
 
 const queryKey = ['account', 'passkeys'];
 const nameMost = 64;
-const passwordMost = 256;
 
 function Row({ one: { passkeyID, name, lastUsed, isBackedUp } }: { readonly one: Passkey }) {
   const { passkeys: texts } = useWords(accountWords).account;
@@ -45,17 +45,6 @@ function Row({ one: { passkeyID, name, lastUsed, isBackedUp } }: { readonly one:
     </li>
   );
 }
-
-/** The password that the user has now. */
-const passwordField = (label: string) =>
-  ({
-    name: 'password',
-    label,
-    type: 'password',
-    autoComplete: 'current-password',
-    most: passwordMost,
-    isRequired: true,
-  }) as const;
 
 function Add() {
   const { passkeys: texts } = useWords(accountWords).account;

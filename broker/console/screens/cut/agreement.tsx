@@ -5,21 +5,17 @@ import { ActionButton } from '../../components/action-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Pairs } from '../../components/patterns/detail.tsx';
 import { Badge, Notice, timeText } from '../../components/texts.tsx';
-import { useWords } from '../../components/use.ts';
+import { useNow, useWords } from '../../components/use.ts';
 import { FailureNotice } from '../../components/view.tsx';
 import { hasPasskeys } from '../../service/orders/order-signing.ts';
 import { useLimits } from '../../service/orders.ts';
-import { type OwnerRecord, useOwner } from '../../service/reading/owner.ts';
+import { type Signers, useSigners } from '../../service/reading/signers.ts';
 import { useRole } from '../../service/role.ts';
-import { session } from '../../service/session.ts';
 import type { Relay } from '../../state/orders/cut-view.ts';
 import { missingOf, waitsForSecond } from '../../state/orders/signing.ts';
+import type { WordsWith } from '../../words/word-set.ts';
 import type { Sign } from './use-sign.ts';
 import { reasonWords } from './verdict-words.ts';
-
-const mayOrder = ({ role, vehicles }: OwnerRecord['persons'][number], relay: Relay, vehicle: string) =>
-  (role === 'both' || role === (relay === 'enginecutoff' ? 'cut' : 'unlock')) &&
-  vehicles.some((one) => (one.endsWith('*') ? vehicle.startsWith(one.slice(0, -1)) : one === vehicle));
 
 interface PersonsNeededProps {
   readonly relay: Relay;
@@ -27,21 +23,61 @@ interface PersonsNeededProps {
   readonly deviceID: string;
 }
 
+/** Why an order would be refused, whoever signs; null: nothing known speaks against it. */
+function obstacleOf(
+  { needed, validUntil, persons }: Signers,
+  relay: Relay,
+  nowS: number,
+  texts: WordsWith<[typeof cutWords]>['persons'],
+): string | null {
+  if (needed === null) return texts.noList;
+  if (validUntil <= nowS) return texts.listEnded({ time: timeText(validUntil) });
+  const able = persons.filter(({ features }) => features.includes(relay)).length;
+  return able < needed[relay] ? texts.tooFew({ able, needed: needed[relay] }) : null;
+}
+
+/** What the vehicle held when it last reported, and that it gets a newer list first. */
+function unitText(
+  { set, list, at }: NonNullable<Device['owner']>,
+  known: Signers,
+  texts: WordsWith<[typeof cutWords]>['persons'],
+): readonly string[] {
+  const time = timeText(at);
+  const isOlder = known.set > set || (known.set === set && known.list > list);
+  return [
+    list === 0 ? texts.unitNone({ time }) : texts.unit({ list, time }),
+    ...(isOlder ? [texts.unitOlder] : []),
+  ];
+}
+
 /** Before the order is asked for. */
 export function PersonsNeeded({ relay, owner, deviceID }: PersonsNeededProps) {
   const { persons: texts } = useWords(cutWords);
-  const known = useOwner(owner?.key);
+  const known = useSigners(deviceID, owner !== null) ?? null;
+  const nowS = useNow();
   if (owner === null) return null;
-  const vehicle = `${session.get()?.accountID ?? ''}/${deviceID}`;
   const needed = known?.needed?.[relay];
-  const names = known?.persons.filter((one) => mayOrder(one, relay, vehicle)).map(({ name }) => name) ?? [];
+  const names =
+    known?.persons.filter(({ features }) => features.includes(relay)).map(({ name }) => name) ?? [];
+  const obstacle = known === null ? null : obstacleOf(known, relay, nowS, texts);
   return (
     <Notice
-      tone="busy"
+      tone={obstacle === null ? 'busy' : 'look'}
       icon="users"
       title={needed === undefined ? texts.needs : texts.needsCount({ needed })}
     >
+      {obstacle === null ? null : <p>{obstacle}</p>}
       {names.length === 0 ? null : <p>{texts.may({ names: names.join(', ') })}</p>}
+      {known === null || known.list === 0 ? null : (
+        <p>
+          {texts.list({
+            list: known.list,
+            since: timeText(known.uploaded),
+            until: timeText(known.validUntil),
+          })}
+        </p>
+      )}
+      {known === null ? null : unitText(owner, known, texts).map((one) => <p key={one}>{one}</p>)}
       <p>{hasPasskeys() ? texts.ask : texts.unsupported}</p>
     </Notice>
   );

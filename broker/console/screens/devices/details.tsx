@@ -143,7 +143,7 @@ function ownerRows(
   texts: ReturnType<typeof useWords<[typeof deviceWords]>>['devices']['owner'],
 ): ComponentProps<typeof Pairs>['rows'] {
   if (owner === null) return [[texts.key, <span className="muted">{texts.none}</span>]];
-  const { key, set, list } = owner;
+  const { key, set, list, at } = owner;
   const isOlder = known !== null && (known.set > set || (known.set === set && known.list > list));
   return [
     [texts.key, <bdi className="mono">{key}</bdi>],
@@ -158,6 +158,7 @@ function ownerRows(
         ) : null}
       </>,
     ],
+    [texts.reported, <Age at={at} />],
     [
       texts.needed,
       known?.needed == null

@@ -19,6 +19,7 @@ interface Text {
 const refused = ({ login }: Words): Readonly<Record<Way, Text>> => ({
   password: { icon: 'triangle-alert', title: login.wrong, hint: login.wrongHint },
   code: { icon: 'link', title: login.linkUsed, hint: login.linkUsedHint },
+  totp: { icon: 'key-round', title: login.codeFailed, hint: login.codeFailedHint },
   passkey: { icon: 'key-round', title: login.passkeyFailed, hint: login.passkeyFailedHint },
   provider: { icon: 'triangle-alert', title: login.notCompleted, hint: login.notCompletedHint },
 });
@@ -30,7 +31,13 @@ function textOf(thrown: Error, way: Way, words: Words): Text {
     return { icon: 'triangle-alert', title: login.notCompleted, hint: thrown.message };
   switch (thrown.code) {
     case 'throttled':
-      return { icon: 'triangle-alert', title: login.throttled({ seconds: thrown.retryAfterS ?? 1 }) };
+      return {
+        icon: 'triangle-alert',
+        title: login.throttled({ seconds: thrown.retryAfterS ?? 1 }),
+        ...(way === 'totp' ? { hint: login.codeThrottledHint } : {}),
+      };
+    case 'code_needed':
+      return { icon: 'key-round', title: login.codeNeeded, hint: login.codeNeededHint };
     case 'passkey_needed':
       return { icon: 'key-round', title: login.passkeyNeeded, hint: login.passkeyNeededHint };
     case 'login_failed':

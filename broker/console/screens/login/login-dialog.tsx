@@ -18,6 +18,7 @@ import { useValue, useWords } from '../../components/use.ts';
 import { hasFirst, takeFirst } from '../../service/arrival.ts';
 import { hasClosedOrder, leaveEnded, session } from '../../service/session.ts';
 import { signIn } from '../../service/sign-in.ts';
+import { CodeField, useCodeStep } from './code-field.tsx';
 import { Fault } from './fault.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
 import { PasswordField } from './password-field.tsx';
@@ -42,15 +43,16 @@ function Content() {
   const isOrderClosed = useValue(hasClosedOrder);
   const password = useRef<HTMLInputElement>(null);
   const { accountID = '', userID = '' } = present ?? {};
+  const code = useCodeStep(password);
   const { mutate, isPending, error, variables } = useMutation({
     mutationFn: signIn,
-    onError: () => password.current?.select(),
+    onError: code.failed,
   });
   const provider = useProvider();
   useArrival();
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (!isPending) mutate({ kind: 'password', accountID, userID, password: password.current?.value ?? '' });
+    if (!isPending) mutate(code.entryOf({ accountID, userID, password: password.current?.value ?? '' }));
   };
   return (
     <Form onSubmit={submit}>
@@ -70,7 +72,8 @@ function Content() {
           <Label>{login.user}</Label>
           <Input className="input" />
         </TextField>
-        <PasswordField input={password} hasFocus />
+        <PasswordField input={password} hasFocus onChange={code.forget} />
+        {code.isNeeded ? <CodeField input={code.input} /> : null}
         {/* The session that begins in the other tab is passed on to this one. */}
         {provider === '' ? null : (
           <a className="button secondary" href="/console/login" target="_blank" rel="noopener">

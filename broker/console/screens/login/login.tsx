@@ -13,6 +13,7 @@ import { type Entry, signIn } from '../../service/sign-in.ts';
 import { ThemeButton } from '../../shell/bar-menus.tsx';
 import { applyPreferences } from '../../shell/preferences.ts';
 import { type Words, withWords } from '../../words/word-set.ts';
+import { CodeField, useCodeStep } from './code-field.tsx';
 import { Fault } from './fault.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
 import { PasswordField } from './password-field.tsx';
@@ -81,9 +82,11 @@ const textOf = (value: FormDataEntryValue | null): string => (typeof value === '
 function Fields({
   words: { login },
   password,
+  onChange,
 }: {
   readonly words: Words;
   readonly password: RefObject<HTMLInputElement | null>;
+  onChange(): void;
 }) {
   const [last] = useState(lastUser);
   return (
@@ -96,6 +99,7 @@ function Fields({
         maxLength={64}
         defaultValue={last.accountID}
         autoFocus={last.userID === ''}
+        onChange={onChange}
       >
         <Label>{login.account}</Label>
         <Input className="input" />
@@ -107,11 +111,12 @@ function Fields({
         autoComplete="username"
         maxLength={64}
         defaultValue={last.userID}
+        onChange={onChange}
       >
         <Label>{login.user}</Label>
         <Input className="input" />
       </TextField>
-      <PasswordField input={password} hasFocus={last.userID !== ''} />
+      <PasswordField input={password} hasFocus={last.userID !== ''} onChange={onChange} />
     </>
   );
 }
@@ -119,13 +124,14 @@ function Fields({
 function LoginForm({ words, next }: { readonly words: Words; readonly next: string | undefined }) {
   const { login } = words;
   const password = useRef<HTMLInputElement>(null);
+  const code = useCodeStep(password);
   const attempt = useMutation({
     async mutationFn(entry: Entry) {
       await signIn(entry);
       // The way in does not wait for them, and needs none.
       void applyPreferences().catch(() => undefined);
     },
-    onError: () => password.current?.select(),
+    onError: code.failed,
   });
   const { mutate } = attempt;
   useEffect(() => {
@@ -147,12 +153,13 @@ function LoginForm({ words, next }: { readonly words: Words; readonly next: stri
     const given = new FormData(event.currentTarget);
     const text = (name: string): string => textOf(given.get(name));
     if (!attempt.isPending)
-      attempt.mutate({
-        kind: 'password',
-        accountID: text('accountID').trim(),
-        userID: text('userID').trim(),
-        password: text('password'),
-      });
+      attempt.mutate(
+        code.entryOf({
+          accountID: text('accountID').trim(),
+          userID: text('userID').trim(),
+          password: text('password'),
+        }),
+      );
   };
   return (
     <Form className="stack login-form" aria-labelledby="login-title" onSubmit={submit}>
@@ -162,7 +169,8 @@ function LoginForm({ words, next }: { readonly words: Words; readonly next: stri
       ) : (
         <Why words={words} />
       )}
-      <Fields words={words} password={password} />
+      <Fields words={words} password={password} onChange={code.forget} />
+      {code.isNeeded ? <CodeField input={code.input} /> : null}
       <Button className="button primary full" type="submit" isPending={attempt.isPending}>
         {attempt.isPending ? login.busy : login.submit}
       </Button>

@@ -6,9 +6,10 @@ import { useWords } from '../../components/use.ts';
 interface PasswordFieldProps {
   readonly input: RefObject<HTMLInputElement | null>;
   readonly hasFocus: boolean;
+  onChange(): void;
 }
 
-export function PasswordField({ input, hasFocus }: PasswordFieldProps) {
+export function PasswordField({ input, hasFocus, onChange }: PasswordFieldProps) {
   const { login } = useWords();
   return (
     <TextField
@@ -18,6 +19,7 @@ export function PasswordField({ input, hasFocus }: PasswordFieldProps) {
       isRequired
       autoComplete="current-password"
       autoFocus={hasFocus}
+      onChange={onChange}
     >
       <Label>{login.password}</Label>
       <Input className="input" ref={input} />

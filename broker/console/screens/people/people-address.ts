@@ -10,6 +10,7 @@ export const peopleDialogs = [
   'user-confirm',
   'user-delete',
   'sessions-end',
+  'totp-off',
   'session-end',
   'token-create',
   'own-password',

@@ -133,9 +133,41 @@ function EndDialog({ userID, isOwn, target }: EndProps) {
   );
 }
 
+/** For a user who has lost the phone: by an administrator, with the administrator's own password. */
+function TakeAppOff({ userID }: { readonly userID: string }) {
+  const { sessions: texts } = useWords(peopleWords).people;
+  const [draft, put] = useFields({ password: '' });
+  return (
+    <ActionDialog
+      title={texts.appTitle({ user: userID })}
+      action={texts.app}
+      isOff={draft.password === ''}
+      changes={peopleChanges}
+      run={() => call('deleteTotp', { body: { userID, password: draft.password } })}
+    >
+      <p>{texts.appText}</p>
+      <Fields
+        of={[
+          {
+            name: 'password',
+            label: texts.appPassword,
+            type: 'password',
+            autoComplete: 'current-password',
+            most: 256,
+            isRequired: true,
+          },
+        ]}
+        draft={draft}
+        onChange={put}
+      />
+    </ActionDialog>
+  );
+}
+
 export function Sessions({ userID }: { readonly userID: string }) {
   const { sessions: texts } = useWords(peopleWords).people;
   const { session: tokenID } = useSearch({ from: '/shell/people' });
+  const { opened } = useDialog();
   const isOwn = useValue(session)?.userID === userID;
   const { data, error, dataUpdatedAt } = useQuery({
     queryKey: ['people', 'sessions', userID],
@@ -167,6 +199,14 @@ export function Sessions({ userID }: { readonly userID: string }) {
           ))}
         </ul>
       </ListView>
+      {isOwn ? null : (
+        <div className="card-body">
+          <DialogButton name="totp-off" className="button small">
+            {texts.app}
+          </DialogButton>
+        </div>
+      )}
+      {opened === 'totp-off' && !isOwn ? <TakeAppOff userID={userID} /> : null}
       <EndDialog userID={userID} isOwn={isOwn} target={data?.tokens.find((one) => one.tokenID === tokenID)} />
     </Card>
   );

@@ -6,5 +6,7 @@ export const accountDialogs = [
   'breaker',
   'passkey',
   'passkey-delete',
+  'totp',
+  'totp-delete',
   'owner',
 ] as const;
