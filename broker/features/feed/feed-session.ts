@@ -35,12 +35,20 @@ const toMessage = ({ topic, payload, isRetained }: Publication): MqttMessage => 
   retain: isRetained,
 });
 
+interface SessionPorts {
+  readonly target: FeedTarget;
+  readonly clock: Clock;
+  /** Ends the session, also while it is being opened. */
+  readonly until: AbortSignal;
+}
+
 /** @throws AppError `unavailable` when the target cannot be reached or refuses. */
 export function openFeedSession(
-  { target, clock }: { readonly target: FeedTarget; readonly clock: Clock },
+  { target, clock, until }: SessionPorts,
   { clientID, offline }: { readonly clientID: string; readonly offline: Publication | null },
 ): Promise<FeedSession> {
   return new Promise((resolve, reject) => {
+    const abort = (): void => link.destroy('the service ends');
     let down: AppError | null = null;
     /** Ends what is under way. */
     let fail = (fault: AppError): void => reject(fault);
@@ -81,9 +89,12 @@ export function openFeedSession(
       // It subscribes to nothing: whatever comes is not for it.
       onMessage: (_message, acknowledge) => acknowledge(),
       onDown(reason) {
+        until.removeEventListener('abort', abort);
         down = new AppError('unavailable', reason);
         fail(down);
       },
     });
+    if (until.aborted) abort();
+    else until.addEventListener('abort', abort);
   });
 }

@@ -108,7 +108,7 @@ function createFeeder(kernel: Kernel, target: FeedTarget): Feeder {
   let failures = 0;
   let events = 0;
   let behind: FeedStanding['behind'] = null;
-  let isClosed = false;
+  const ending = new AbortController();
   const nowMs = (): number => Math.round(clock.utcMs());
 
   const readFeed = async (): Promise<FeedRow | null> => {
@@ -125,9 +125,15 @@ function createFeeder(kernel: Kernel, target: FeedTarget): Feeder {
     connection?.session.end(reason);
     connection = null;
   };
+  const rest = (as: 'elsewhere' | 'closed', reason: string): number => {
+    disconnect(reason);
+    state = as;
+    behind = null;
+    return limits.idleMs;
+  };
   const connect = async (feed: FeedRow): Promise<Connection> => {
     const session = await openFeedSession(
-      { target, clock },
+      { target, clock, until: ending.signal },
       { clientID: feed.clientID, offline: format.offline },
     );
     if (format.online !== null) await sendAll(session, [format.online]);
@@ -192,14 +198,10 @@ function createFeeder(kernel: Kernel, target: FeedTarget): Feeder {
     if (restMs > 1) await new Promise<void>((resolve) => void clock.after(restMs, resolve));
     return to.scannedNo < newestNo;
   };
-  const mayFeed = (): boolean => !isClosed && leases.holds('notifications');
+  const mayFeed = (): boolean => !ending.signal.aborted && leases.holds('notifications');
   const feedOnce = async (): Promise<number> => {
     const feed = await readFeed();
-    if (feed?.isOpen !== true) {
-      disconnect('the account is closed');
-      state = 'closed';
-      return limits.idleMs;
-    }
+    if (feed?.isOpen !== true) return rest('closed', 'the account is closed');
     if (connection?.session.isUp() === false) throw new AppError('unavailable', 'the connection was closed');
     if (connection === null) await newestAfter(feed, feed.sentNo);
     const to = (connection ??= await connect(feed));
@@ -218,16 +220,12 @@ function createFeeder(kernel: Kernel, target: FeedTarget): Feeder {
     return hasMore ? 0 : limits.pollMs;
   };
   const run = async (): Promise<number> => {
-    if (!mayFeed()) {
-      disconnect('another bridge feeds');
-      state = 'elsewhere';
-      return limits.idleMs;
-    }
+    if (!mayFeed()) return rest('elsewhere', 'another bridge feeds');
     try {
       return await feedOnce();
     } catch (thrown) {
       disconnect('it begins again');
-      if (isClosed) return limits.idleMs;
+      if (ending.signal.aborted) return limits.idleMs;
       const reason = messageOf(thrown);
       if (reason !== fault) log.warn('feed_retries', { ...named, host: target.host, reason });
       state = 'retrying';
@@ -241,9 +239,8 @@ function createFeeder(kernel: Kernel, target: FeedTarget): Feeder {
     standing: () => ({ target, state, fault, events, behind }),
     runNow: () => task.runNow(),
     close() {
-      isClosed = true;
       // What is under way would hold up the end; it is sent again by the next start.
-      connection?.session.end('the service ends');
+      ending.abort();
       return task.close();
     },
   };
