@@ -174,8 +174,8 @@ test.skipIf(reason !== null)(
       broker = await start();
       // The receiver must be back before the feed may be: what mosquitto holds for one that is away it loses by a kill.
       await sleep(random.fraction() * 3000);
-      mosquitto?.kill('SIGKILL');
-      await once(mosquitto as ChildProcess, 'exit');
+      mosquitto.kill('SIGKILL');
+      await once(mosquitto, 'exit');
       await sleep(random.fraction() * 300);
       mosquitto = await startTarget();
       await waitUntil('the receiver', () => subscriber.connected);

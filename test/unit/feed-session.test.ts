@@ -44,7 +44,7 @@ async function open() {
     async advance(ms: number): Promise<void> {
       await new Promise((resolve) => setImmediate(resolve));
       nowMs += ms;
-      for (const [key, { atMs, run }] of [...timers])
+      for (const [key, { atMs, run }] of timers)
         if (atMs <= nowMs) {
           timers.delete(key);
           run();
