@@ -3,6 +3,7 @@
 import { drivers } from './features/drivers/feature.ts';
 import { enrolment } from './features/enrolment/feature.ts';
 import { exports } from './features/exports/feature.ts';
+import { feed } from './features/feed/feature.ts';
 import type { Feature } from './features/feature.ts';
 import { loginCodes } from './features/login-codes/feature.ts';
 import { messages } from './features/messages/feature.ts';
@@ -39,6 +40,7 @@ const features = [
   shares,
   trackers,
   ways,
+  feed,
 ] as const;
 
 /** Each operation of a feature with its own types. */

@@ -14,11 +14,14 @@ import type { BrokerServices } from './broker.ts';
 import { createLoginThrottle } from './core/accounts/login-throttle.ts';
 import type { Passwords } from './core/accounts/password.ts';
 import { createTextCache } from './core/events/text-cache.ts';
+import type { QueueFacts } from './core/operating/service-facts.ts';
 import type { EnrolmentOptions } from './devices/enrolment.ts';
 import { allFeatures, featureTables } from './features.ts';
 import { createLiveHub } from './live/hub.ts';
+import type { Family } from './metrics/families.ts';
 import { createNotices, type Notices, type NoticesOptions } from './notify/notices.ts';
 import type { Senders } from './notify/senders.ts';
+import type { FeedTarget } from './ports/feed-targets.ts';
 import type { IdentityProvider } from './ports/identity-provider.ts';
 import type { MapFolder } from './ports/map-folder.ts';
 import type { MapStyle } from './ports/map-style.ts';
@@ -55,6 +58,8 @@ export interface ServicesOptions {
   readonly mapStyle?: MapStyle | null | undefined;
   /** The server of other trackers; null or absent: there is none. */
   readonly traccar?: TraccarServer | null | undefined;
+  /** Brokers of others that events are fed into; absent: none. */
+  readonly feeds?: readonly FeedTarget[] | undefined;
   /** The world of a practice fleet; null or absent: there is none. */
   readonly practice?: PracticeWorld | null | undefined;
   /** Most bytes of JSON held of the fleets that lists are answered from. */
@@ -67,6 +72,9 @@ export interface Services {
   readonly retention: Retention;
   /** Live streams that are open. */
   readonly streamCount: () => number;
+  /** Of the features. */
+  readonly families: () => readonly Family[];
+  readonly queues: () => readonly QueueFacts[];
   /** Ends the background work; the store is still open. */
   close(): Promise<void>;
 }
@@ -104,10 +112,13 @@ const startNotices = (
 function startSlices(kernel: Kernel) {
   const made = new Map<Slice<FeatureService>, FeatureService>();
   for (const { slice } of allFeatures) if (slice !== undefined) made.set(slice, slice.create(kernel));
+  const all = (): readonly FeatureService[] => [...made.values()];
   return {
+    families: () => all().flatMap((one) => one.families?.() ?? []),
+    queues: () => all().flatMap((one) => one.queues?.() ?? []),
     // The map holds for each slice what it created.
     of: <S extends FeatureService>(slice: Slice<S>): S => made.get(slice) as S,
-    close: () => Promise.all([...made.values()].map((one) => one.close())),
+    close: () => Promise.all(all().map((one) => one.close())),
   };
 }
 
@@ -142,6 +153,7 @@ export function createServices({
   enrolment,
   persons,
   consoleUrl = '',
+  feeds = [],
   firmwareHosts = [],
   fleetBytes,
   identityProvider,
@@ -187,6 +199,7 @@ export function createServices({
     mapStyle: mapStyle ?? null,
     practice: practice ?? null,
     traccar: traccar ?? null,
+    feeds,
     takeTurn: createTakeTurn(broker.clock),
     wakeDelivery: () => notices.wake(),
     lagMs,
@@ -204,6 +217,8 @@ export function createServices({
     notices,
     retention,
     streamCount: () => live.count(),
+    families: slices.families,
+    queues: slices.queues,
     async close() {
       live.close();
       const all = [purge, deletion, sealer, notices, retention, slicing, slices];

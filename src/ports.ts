@@ -60,16 +60,19 @@ export interface MqttMessage {
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly qos: 0 | 1;
+  /** True: the server keeps it for later subscribers; an empty payload removes what it keeps. Absent: it does not. */
+  readonly retain?: boolean;
 }
 
 export interface MqttLinkOptions {
   readonly url: string;
   readonly clientId: string;
+  /** Empty: none is sent; likewise the password. */
   readonly username: string;
   readonly password: string;
   readonly keepaliveS: number;
   readonly connectTimeoutMs: number;
-  readonly will: MqttMessage;
+  readonly will?: MqttMessage;
   /** PEM of the certificate authority to trust for mqtts; absent: the system's list. */
   readonly ca?: string;
   /** PEM of the client's certificate and its private key, for a server that requires them; both or none. */

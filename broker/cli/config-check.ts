@@ -7,6 +7,7 @@ import { dirname, resolve } from 'node:path';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
 import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import { loadVapidKey } from '../adapters/delivery/vapid.ts';
+import { openFeedFolder } from '../adapters/feed-folder.ts';
 import { loadAdminTokenHash } from '../adapters/keys/admin-token-file.ts';
 import { readSecretLine } from '../adapters/keys/secret-file.ts';
 import { loadSigningKey } from '../adapters/keys/signing-key-file.ts';
@@ -121,6 +122,7 @@ function laterChecks(config: BrokerConfig): readonly Check[] {
           file === undefined || loadAdminTokenHash(setting, file),
     ),
     () => openTraccarServer(config.traccar),
+    () => openFeedFolder(config.feeds),
     () => passwordFile === '' || readSecretLine('notify.smtp.passwordFile', passwordFile),
     () => checkKey('signingKeyFile', config.signingKeyFile, loadSigningKey),
     () => checkKey('vapidKeyFile', config.vapidKeyFile, loadVapidKey),

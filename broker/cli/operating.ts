@@ -70,6 +70,7 @@ function openMetrics({ config, log, meter, broker, services, certificates }: Ope
     meter,
     broker: metrics,
     streams: services.streamCount,
+    features: services.families,
     longReads: () => services.api.exportLimit.count(),
     longAnswers: () => services.api.pageLimit.count(),
     retention: () => services.retention.counts(),

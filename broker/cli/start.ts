@@ -13,6 +13,7 @@ import { readEnvironment } from '../../src/config.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { openSenders } from '../adapters/delivery/senders.ts';
+import { openFeedFolder } from '../adapters/feed-folder.ts';
 import { createHttpServer, type HttpServer, type ReadyCheck } from '../adapters/http/fastify.ts';
 import { loadAdminTokenHash } from '../adapters/keys/admin-token-file.ts';
 import type { SigningKey } from '../adapters/keys/signing-key-file.ts';
@@ -99,6 +100,7 @@ function openStatus(config: BrokerConfig, parts: OpenedParts): ServiceStatus {
     metrics: broker.services.metrics,
     apps: () => http.connections(),
     streams: services.streamCount,
+    queues: services.queues,
     leases: () => broker.services.leases.list(),
     certificates: () => tls.current().terms,
     diskSizes: server === null ? () => sqliteDiskSizes(config.database) : null,
@@ -352,6 +354,7 @@ async function open(config: BrokerConfig, flags: Flags): Promise<Running> {
       ...files,
       practice,
       traccar,
+      feeds: openFeedFolder(config.feeds),
     });
     const http = await openHttp(config, services, { readiness, tls, meter, files });
     const httpPort = await http.listen({ host: config.http.host, port: config.http.port });

@@ -65,6 +65,13 @@ export const brokerSchema = Type.Object({
   enrolment: enrolmentSchema,
   practice: practiceSchema,
   traccar: traccarSchema,
+  feeds: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Folder with a file for each feed of events into an MQTT broker (home.toml); without it there are none',
+    }),
+  ),
   vapidKeyFile: Type.Optional(
     Type.String({
       minLength: 1,

@@ -42,6 +42,8 @@ export interface MetricsSource {
   longReads(): number;
   /** Answers of more than some 256 kB under way. */
   longAnswers(): number;
+  /** Of the features. */
+  features(): readonly Family[];
   /** What the retention has done since the start. */
   retention(): { readonly runs: number; readonly events: number; readonly payloads: number };
   sample(): Sample | null;
@@ -50,13 +52,13 @@ export interface MetricsSource {
 
 const prefix = 'fleetward_';
 const bare = (value: number): readonly Series[] => [{ labels: {}, value }];
-const counter = (name: string, help: string, series: readonly Series[] | number): Family => ({
+export const counter = (name: string, help: string, series: readonly Series[] | number): Family => ({
   type: 'counter',
   name: `${prefix}${name}_total`,
   help,
   series: typeof series === 'number' ? bare(series) : series,
 });
-const gauge = (name: string, help: string, series: readonly Series[] | number): Family => ({
+export const gauge = (name: string, help: string, series: readonly Series[] | number): Family => ({
   type: 'gauge',
   name: `${prefix}${name}`,
   help,
@@ -306,5 +308,6 @@ export function listFamilies(source: MetricsSource): readonly Family[] {
     ...mqttFamilies(source),
     ...commandFamilies(source),
     ...serviceFamilies(source),
+    ...source.features(),
   ];
 }

@@ -44,6 +44,8 @@ export interface ServiceStatusOptions {
   /** Open connections of apps, and live streams. */
   readonly apps: () => number;
   readonly streams: () => number;
+  /** What of the features waits. */
+  readonly queues: () => readonly QueueFacts[];
   readonly leases: () => readonly LeaseFacts[];
   readonly certificates: () => readonly CertificateTerm[];
   /** Of a database that is a file; null: it is on a server. */
@@ -120,10 +122,11 @@ const dated = <Value extends object>(
 function queuesOf(
   held: Held<readonly QueueFacts[]> | null,
   { waiting, lagMs }: BrokerMetrics,
+  features: readonly QueueFacts[],
   nowS: number,
 ): ServiceFacts['queues'] {
   const commits: QueueFacts = { name: 'commits', waiting: waiting.writes, oldestS: lagMs / 1000 };
-  return { atS: held?.atS ?? nowS, listed: [commits, ...(held?.value ?? [])] };
+  return { atS: held?.atS ?? nowS, listed: [commits, ...(held?.value ?? []), ...features] };
 }
 
 const errorsSince = 3600;
@@ -163,7 +166,7 @@ export function createServiceStatus(options: ServiceStatusOptions): ServiceStatu
         accounts: dated(accounts),
         quarantine: dated(quarantine),
         backup: dated(backup),
-        queues: queuesOf(queues, metrics, nowS),
+        queues: queuesOf(queues, metrics, options.queues(), nowS),
         connections: {
           devices: ingress === 'own' ? metrics.connections : (accounts?.value.devicesOnline ?? 0),
           devicesWaiting: metrics.arrivals,

@@ -36,11 +36,11 @@ function emptyStore(): NonNullable<IClientOptions['outgoingStore']> {
 }
 
 function clientOptions(options: MqttLinkOptions): IClientOptions {
-  const { will } = options;
+  const { will, username, password } = options;
   return {
     clientId: options.clientId,
-    username: options.username,
-    password: options.password,
+    ...(username === '' ? {} : { username }),
+    ...(password === '' ? {} : { password }),
     keepalive: options.keepaliveS,
     connectTimeout: options.connectTimeoutMs,
     protocolVersion: 4,
@@ -50,7 +50,7 @@ function clientOptions(options: MqttLinkOptions): IClientOptions {
     queueQoSZero: false,
     outgoingStore: emptyStore(),
     incomingStore: emptyStore(),
-    will: { topic: will.topic, payload: Buffer.from(will.payload), qos: will.qos, retain: false },
+    ...(will === undefined ? {} : { will: { retain: false, ...will, payload: Buffer.from(will.payload) } }),
     ...(options.ca === undefined ? {} : { ca: options.ca }),
     ...(options.cert === undefined || options.key === undefined
       ? {}
@@ -146,7 +146,8 @@ function publish(state: LinkState, message: MqttMessage): Promise<void> {
   return new Promise((resolve) => {
     const { client } = state;
     if (state.phase !== 'open' || client === null || !client.connected) return;
-    client.publish(message.topic, Buffer.from(message.payload), { qos: message.qos }, (error) => {
+    const { topic, payload, qos, retain = false } = message;
+    client.publish(topic, Buffer.from(payload), { qos, retain }, (error) => {
       if (state.phase !== 'open') return;
       if (error === undefined || error === null) resolve();
       else bringDown(state, `publish failed: ${reasonOf(error)}`);

@@ -35,6 +35,7 @@ function sourceOf(meter = createMeter(clock)): MetricsSource {
     streams: () => 1,
     longReads: () => 0,
     longAnswers: () => 0,
+    features: () => [],
     retention: () => ({ devices: 0, events: 5, payloads: 0, runs: 1 }),
     sample: () => ({
       backlog: {

@@ -10,11 +10,14 @@ import type { LoginThrottle } from '../../core/accounts/login-throttle.ts';
 import type { Passwords } from '../../core/accounts/password.ts';
 import type { TextCache, TextCacheLimits } from '../../core/events/text-cache.ts';
 import type { KeyOwner } from '../../core/events/trip-drivers.ts';
+import type { QueueFacts } from '../../core/operating/service-facts.ts';
 import type { EnrolmentOptions } from '../../devices/enrolment.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { LiveHub } from '../../live/hub.ts';
+import type { Family } from '../../metrics/families.ts';
 import type { Senders } from '../../notify/senders.ts';
 import type { BrokerMetrics } from '../../ports/broker-metrics.ts';
+import type { FeedTarget } from '../../ports/feed-targets.ts';
 import type { FleetCache } from '../../ports/fleet-cache.ts';
 import type { IdentityProvider } from '../../ports/identity-provider.ts';
 import type { MapFolder } from '../../ports/map-folder.ts';
@@ -67,6 +70,8 @@ export interface ApiServices {
   readonly mapStyle: MapStyle | null;
   /** The server of an account's other trackers, to fetch what it could not forward; null: none. */
   readonly traccar: TraccarServer | null;
+  /** Brokers of others that events of accounts are fed into. */
+  readonly feeds: readonly FeedTarget[];
   /** The world of a practice fleet; null at every service but that of a demonstration. */
   readonly practice: PracticeWorld | null;
   readonly takeTurn: TakeTurn;
@@ -105,9 +110,14 @@ export interface Kernel extends Omit<ApiServices, 'callerOfLink' | 'keyOwners' |
   readonly aging: { read(): Promise<{ readonly nowMs: number }> };
 }
 
-/** Ends the background work of a feature; the store is still open. */
+/** The background work of a feature. */
 export interface FeatureService {
+  /** Ends it; the store is still open. */
   close(): Promise<void>;
+  /** Its metrics; none without it. */
+  families?(): readonly Family[];
+  /** What of it waits, for the operator; nothing without it. */
+  queues?(): readonly QueueFacts[];
 }
 
 /** Makes the services of a feature, once for each process, and names them for its operations. */

@@ -79,6 +79,7 @@ const queueGrades: Partial<Record<QueueName, Grades>> = {
   occurrences: { look: 900, act: 7200 },
   audit: { look: 900, act: 86_400 },
   purges: { look: 86_400 },
+  feeds: { look: 900, act: 43_200 },
 };
 
 /** Refusals of vehicles that are no fault of the vehicle. */

@@ -41,6 +41,7 @@ export const queueNames = [
   'approvals',
   'alarms',
   'purges',
+  'feeds',
 ] as const;
 export type QueueName = (typeof queueNames)[number];
 

@@ -15,6 +15,7 @@ import { mailedReports } from '../../../broker/features/reports/mailed-reports.t
 import type { Senders } from '../../../broker/notify/senders.ts';
 import { demoOperations, operations } from '../../../broker/operations.ts';
 import type { ConsoleFiles } from '../../../broker/ports/console-files.ts';
+import type { FeedTarget } from '../../../broker/ports/feed-targets.ts';
 import type { IdentityProvider } from '../../../broker/ports/identity-provider.ts';
 import type { MapFolder } from '../../../broker/ports/map-folder.ts';
 import type { MapStyle } from '../../../broker/ports/map-style.ts';
@@ -69,6 +70,8 @@ export interface HttpServiceLimits {
   readonly mapStyle?: MapStyle | null;
   /** The server of other trackers. */
   readonly traccar?: TraccarServer | null;
+  /** Brokers of others that events are fed into. */
+  readonly feeds?: readonly FeedTarget[];
   /** The world of a practice fleet, with its operations. */
   readonly practice?: PracticeWorld | null;
   /** Where users without a password log in; null: nowhere. */
@@ -164,6 +167,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
       mapStyle: limits.mapStyle,
       practice: limits.practice,
       traccar: limits.traccar,
+      feeds: limits.feeds,
       fleetBytes,
     });
     const http = await createHttpServer({
@@ -241,6 +245,9 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
     db,
     /** Live streams that are open. */
     streamCount: () => services.streamCount(),
+    /** Queues and metrics of features, of the first broker. */
+    queues: services.queues,
+    families: services.families,
     /** What hosts work with, for a test that opens a further one. */
     api: services.api,
     mqttPort: broker.mqttPort,

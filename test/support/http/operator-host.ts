@@ -40,6 +40,7 @@ export function statusOf(
     metrics: service.api.metrics,
     apps: () => service.http.connections(),
     streams: service.streamCount,
+    queues: service.queues,
     leases: () => [],
     certificates: () => [],
     diskSizes: isOnPostgres ? null : () => ({ databaseBytes: 4096, walBytes: 0, freeBytes: 80e9 }),
