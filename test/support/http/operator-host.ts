@@ -42,6 +42,7 @@ export function statusOf(
     streams: service.streamCount,
     leases: () => [],
     certificates: () => [],
+    advisories: null,
     diskSizes: isOnPostgres ? null : () => ({ databaseBytes: 4096, walBytes: 0, freeBytes: 80e9 }),
     server: isOnPostgres ? { figures: () => readServerFigures(db), bridges: () => listHolders(db) } : null,
     ...changes,
