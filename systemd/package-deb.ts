@@ -39,7 +39,7 @@ interface Options {
   readonly version: string;
   readonly node: string;
   readonly nodeLicence: string;
-  readonly sqliteBinding: string | null;
+  readonly parts: string | null;
   readonly releaseKey: string | null;
   readonly advisories: string | null;
   readonly output: string;
@@ -80,7 +80,7 @@ function readOptions(): Options {
     node: parts === undefined ? process.execPath : join(parts, 'node'),
     nodeLicence:
       parts === undefined ? (beside.find((path) => existsSync(path)) ?? '') : join(parts, 'LICENSE'),
-    sqliteBinding: parts === undefined ? null : join(parts, 'better_sqlite3.node'),
+    parts: parts ?? null,
     releaseKey: values['release-key'] ?? null,
     advisories: values.advisories ?? null,
     output,

@@ -23,7 +23,7 @@ interface Options {
   readonly version: string;
   readonly floor: string;
   readonly keyFile: string;
-  readonly sqliteBinding: string | null;
+  readonly parts: string | null;
   readonly output: string;
 }
 
@@ -46,8 +46,7 @@ function readOptions(): Options {
     throw new Error(`--floor ${floor} is above ${version}: it would refuse itself`);
   if (arch !== ownArch() && parts === undefined)
     throw new Error(`for ${arch} say --parts DIR, as made by systemd/arm64-parts.sh`);
-  const sqliteBinding = parts === undefined ? null : join(parts, 'better_sqlite3.node');
-  return { arch, version, floor, keyFile: key, sqliteBinding, output };
+  return { arch, version, floor, keyFile: key, parts: parts ?? null, output };
 }
 
 const signManifest = (text: string, keyFile: string): string =>
