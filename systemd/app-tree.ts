@@ -22,8 +22,8 @@ export interface TreeOptions {
   readonly root: string;
   readonly arch: Arch;
   readonly version: string;
-  /** better-sqlite3's binding for another architecture than this machine's; see arm64-parts.sh. */
-  readonly sqliteBinding: string | null;
+  /** Folder with what another architecture than this machine's needs, as made by arm64-parts.sh; null: this machine's own. */
+  readonly parts: string | null;
 }
 
 export interface Bundled {
@@ -105,18 +105,25 @@ function describe(folder: string): Bundled {
   return { name, version, licence: license, texts };
 }
 
-function putPackage(options: TreeOptions, target: string, path: string): Bundled {
-  const joined = join(options.root, 'dist/node_modules', path);
-  const folder = existsSync(joined) ? joined : join(options.root, 'node_modules', path);
+/** A package that npm has for each machine apart, such as `@node-rs/argon2-linux-x64-gnu`, by its name for this one. */
+const nameFor = (path: string, arch: Arch): string =>
+  path.replace(/-linux-(x64|arm64)-gnu$/, `-linux-${machineOf[arch].node}-gnu`);
+
+function putPackage({ root, arch, parts }: TreeOptions, target: string, found: string): Bundled {
+  const path = nameFor(found, arch);
+  const joined = join(root, 'dist/node_modules', path);
+  const own = existsSync(joined) ? joined : join(root, 'node_modules', path);
+  const folder = path === found || parts === null ? own : join(parts, 'node_modules', path);
+  if (!existsSync(folder)) throw new Error(`${folder} is not there: run systemd/arm64-parts.sh again`);
   const bundled = describe(folder);
   for (const file of packageFiles(folder, bundled.name)) {
-    if (isForeignPrebuild(file, options.arch)) continue;
+    if (isForeignPrebuild(file, arch)) continue;
     const to = join(target, 'node_modules', path, file);
     const isSqlite = file.endsWith('better_sqlite3.node');
-    put(isSqlite && options.sqliteBinding !== null ? options.sqliteBinding : join(folder, file), to);
+    put(isSqlite && parts !== null ? join(parts, 'better_sqlite3.node') : join(folder, file), to);
     if (!file.endsWith('.node')) continue;
-    needMachine(to, options.arch);
-    stripBinary(to, options.arch);
+    needMachine(to, arch);
+    stripBinary(to, arch);
   }
   return bundled;
 }

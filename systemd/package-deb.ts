@@ -20,8 +20,8 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Arch } from '../agent/core/update/manifest.ts';
-import { isVersion } from '../agent/core/update/version.ts';
 import { readVersion } from '../src/adapters/version.ts';
+import { isVersion } from '../src/core/releases/version.ts';
 import { layTree, ownArch, put, treeFiles } from './app-tree.ts';
 import { sizeOf } from './closure.ts';
 import { layNode, treeComponents } from './components.ts';
@@ -39,8 +39,9 @@ interface Options {
   readonly version: string;
   readonly node: string;
   readonly nodeLicence: string;
-  readonly sqliteBinding: string | null;
+  readonly parts: string | null;
   readonly releaseKey: string | null;
+  readonly advisories: string | null;
   readonly output: string;
   readonly compression: 'xz' | 'gzip';
   readonly epochS: number;
@@ -57,14 +58,15 @@ function readOptions(): Options {
       version: { type: 'string', default: readVersion() },
       parts: { type: 'string' },
       'release-key': { type: 'string' },
+      advisories: { type: 'string' },
       output: { type: 'string', default: join(repository, 'build') },
       compression: { type: 'string', default: 'xz' },
     },
   });
   const { arch, version, parts, output, compression } = values;
   const product = productOf(positionals[0]);
-  if (product.name !== 'fleetward-agent' && values['release-key'] !== undefined)
-    throw new Error('--release-key is for the agent');
+  if (values.advisories !== undefined && values['release-key'] === undefined)
+    throw new Error('--advisories needs --release-key, the public key that they are checked with');
   if (arch !== 'amd64' && arch !== 'arm64') throw new Error('--arch is amd64 or arm64');
   if (!isVersion(version)) throw new Error(`--version ${version} is no version`);
   if (compression !== 'xz' && compression !== 'gzip') throw new Error('--compression is xz or gzip');
@@ -78,8 +80,9 @@ function readOptions(): Options {
     node: parts === undefined ? process.execPath : join(parts, 'node'),
     nodeLicence:
       parts === undefined ? (beside.find((path) => existsSync(path)) ?? '') : join(parts, 'LICENSE'),
-    sqliteBinding: parts === undefined ? null : join(parts, 'better_sqlite3.node'),
+    parts: parts ?? null,
     releaseKey: values['release-key'] ?? null,
+    advisories: values.advisories ?? null,
     output,
     compression,
     epochS: commitTimeS(repository),
@@ -243,7 +246,9 @@ function build(options: Options): string {
     putSystem(root, product);
     for (const name of product.mounts) mkdirSync(join(home, name));
     mkdirSync(join(root, 'etc', product.name), { recursive: true });
-    if (options.releaseKey !== null) put(options.releaseKey, join(root, 'etc', product.name, 'release.pub'));
+    const settings = join(root, 'etc', product.name);
+    if (options.releaseKey !== null) put(options.releaseKey, join(settings, 'release.pub'));
+    if (options.advisories !== null) put(options.advisories, join(settings, 'advisories.jws'));
     putDocuments(root, options, bundled);
     putSbom(root, options, node);
     putControl(root, options);

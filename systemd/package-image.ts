@@ -36,7 +36,7 @@ interface Options {
   readonly version: string;
   readonly node: string;
   readonly nodeLicence: string;
-  readonly sqliteBinding: string | null;
+  readonly parts: string | null;
   readonly output: string;
   readonly epochS: number;
 }
@@ -62,7 +62,7 @@ function readOptions(): Options {
     version,
     node: parts === undefined ? process.execPath : join(parts, 'node'),
     nodeLicence,
-    sqliteBinding: parts === undefined ? null : join(parts, 'better_sqlite3.node'),
+    parts: parts ?? null,
     output,
     epochS: commitTimeS(repository),
   };

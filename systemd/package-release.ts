@@ -1,7 +1,7 @@
 // `npm run package:release -- --key FILE`: makes a signed release of the agent, for updates over the air: the same tree as
 // in the package without Node, a manifest of all files, and its signature by the release key. Prints what a firmware job
 // of the broker names. The private key never leaves the machine that this runs on.
-import { createHash, createPrivateKey, sign } from 'node:crypto';
+import { createHash, sign } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { manifestName, signatureName } from '../agent/adapters/update/release.ts';
 import { type Arch, formatManifest, type Manifest, parseManifest } from '../agent/core/update/manifest.ts';
-import { compareVersions } from '../agent/core/update/version.ts';
 import { readVersion } from '../src/adapters/version.ts';
+import { compareVersions } from '../src/core/releases/version.ts';
 import { layTree, ownArch, treeFiles } from './app-tree.ts';
 import { agentProduct } from './products.ts';
 import { writeTar } from './tar.ts';
-import { commitTimeS } from './tools.ts';
+import { commitTimeS, readReleaseSigningKey } from './tools.ts';
 
 const repository = new URL('../..', import.meta.url).pathname;
 
@@ -23,7 +23,7 @@ interface Options {
   readonly version: string;
   readonly floor: string;
   readonly keyFile: string;
-  readonly sqliteBinding: string | null;
+  readonly parts: string | null;
   readonly output: string;
 }
 
@@ -46,17 +46,11 @@ function readOptions(): Options {
     throw new Error(`--floor ${floor} is above ${version}: it would refuse itself`);
   if (arch !== ownArch() && parts === undefined)
     throw new Error(`for ${arch} say --parts DIR, as made by systemd/arm64-parts.sh`);
-  const sqliteBinding = parts === undefined ? null : join(parts, 'better_sqlite3.node');
-  return { arch, version, floor, keyFile: key, sqliteBinding, output };
+  return { arch, version, floor, keyFile: key, parts: parts ?? null, output };
 }
 
-function signManifest(text: string, keyFile: string): string {
-  const stat = statSync(keyFile);
-  if ((stat.mode & 0o077) !== 0) throw new Error(`${keyFile} can be read by others: chmod 600 ${keyFile}`);
-  const key = createPrivateKey(readFileSync(keyFile));
-  if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${keyFile} is not an Ed25519 key`);
-  return `${sign(null, Buffer.from(text), key).toString('base64')}\n`;
-}
+const signManifest = (text: string, keyFile: string): string =>
+  `${sign(null, Buffer.from(text), readReleaseSigningKey(keyFile)).toString('base64')}\n`;
 
 const modeOf = (path: string): 0o644 | 0o755 => ((statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
 

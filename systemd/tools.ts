@@ -1,5 +1,7 @@
-// What the packaging scripts share: programs that must succeed, and the one time that all files get.
+// What the packaging scripts share: programs that must succeed, the one time that all files get, the key of releases.
 import { spawnSync } from 'node:child_process';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 
 const toolMostMs = 600_000;
 
@@ -28,4 +30,13 @@ export function commitTimeS(repository: string): number {
   if (!Number.isSafeInteger(epochS) || epochS <= 0)
     throw new Error(`SOURCE_DATE_EPOCH is not seconds: ${text}`);
   return epochS;
+}
+
+/** The private Ed25519 key of releases and advisories. Throws when others can read the file, or when it is another kind of key. */
+export function readReleaseSigningKey(keyFile: string): KeyObject {
+  if ((statSync(keyFile).mode & 0o077) !== 0)
+    throw new Error(`${keyFile} can be read by others: chmod 600 ${keyFile}`);
+  const key = createPrivateKey(readFileSync(keyFile));
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${keyFile} is not an Ed25519 key`);
+  return key;
 }

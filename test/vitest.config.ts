@@ -32,7 +32,7 @@ const chain = 'test/system/chain.test.ts';
 
 /** Of the system tests, those that have not yet passed `npm run test:stress` ten times of ten, or need containers: nightly only. */
 const nightly = `
-  apt-repository backup-places bench-panel broker-files broker-start bus-python-can ca-cli client cluster-auth cluster-ingress deb deb-broker demo disk-full doctor-relays
+  apt-repository arm64 backup-places bench-panel broker-files broker-start bus-python-can ca-cli chart client cluster-auth cluster-ingress deb deb-broker demo disk-full doctor-relays
   driver-reader enrolment event-limits feed-home-assistant feed-kill features-deletion foreign-tracker module-deletion
   fuel-calibrate hardware-bench image http-browser http-localhost launcher log-lost modbus-pymodbus mqtt-suites notify-tls oidc
   openapi-tools operation-exercises operations operator-page readme-broker

@@ -2,6 +2,7 @@
 // folder.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { readAdvisories } from '../../src/adapters/advisory-file.ts';
 import { createCertificateRequest } from '../../src/adapters/certificate-request.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
@@ -16,6 +17,7 @@ import { loadSerialBinding } from '../adapters/serial-port.ts';
 import { readSecretLine } from '../adapters/terminal.ts';
 import { askUnixSocket } from '../adapters/unix-http.ts';
 import { readReleaseState, standardReleases } from '../adapters/update/release-state.ts';
+import { adviceOn, standardAdvisories, standardReleaseKey } from '../core/status/release-advice.ts';
 import { enrol } from '../enrolment/enrolment.ts';
 import { listAlarms } from './alarms.ts';
 import { listBoards, showBoard } from './boards.ts';
@@ -71,6 +73,8 @@ async function status(flags: Flags): Promise<void> {
   process.exitCode = await showStatus(flags, {
     ask: askUnixSocket,
     packaged: readVersion(),
+    advise: (version) =>
+      adviceOn(version, readAdvisories(standardAdvisories, standardReleaseKey), clock.utcMs()),
     print: (output) => print(flags, output),
     // Home and clear, as of ECMA-48; a file or a pipe keeps every picture.
     clear: () => process.stdout.isTTY && void process.stdout.write('\u001b[H\u001b[2J'),

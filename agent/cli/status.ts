@@ -4,6 +4,7 @@ import { AppError } from '../../src/core/errors.ts';
 import { messageTextMost } from '../../src/core/wire/wire.ts';
 import { standardSocket } from '../config.ts';
 import type { AgentFacts } from '../core/status/agent-facts.ts';
+import type { ReleaseAdvice } from '../core/status/release-advice.ts';
 import { formatStatus, isDegraded, statusLines } from '../core/status/status-text.ts';
 import { type Flags, loadSettings, type Output } from './settings-file.ts';
 
@@ -77,6 +78,8 @@ interface StatusIo {
   readonly ask: AskAgent;
   /** Version of this program; after an update another release runs. */
   readonly packaged: string;
+  /** What the supplier's list says of a release; read anew each time. */
+  advise(version: string): ReleaseAdvice;
   print(output: Output): void;
   /** Clears the screen of a terminal; nothing elsewhere. */
   clear(): void;
@@ -95,7 +98,11 @@ export async function showStatus(flags: Flags, io: StatusIo): Promise<0 | 1> {
   for (;;) {
     const facts = await askStatus(io.ask, socket);
     if (flags['watch'] === true) io.clear();
-    io.print({ json: { ...facts, packaged: io.packaged }, text: formatStatus(facts, io.packaged) });
+    const advice = io.advise(facts.version);
+    io.print({
+      json: { ...facts, packaged: io.packaged, release: advice.json },
+      text: formatStatus(facts, io.packaged, advice.lines),
+    });
     const isBad = isDegraded(statusLines(facts));
     if (flags['watch'] === true) await io.pause(watchMs);
     if (flags['watch'] !== true || io.isStopped()) return isBad ? 1 : 0;

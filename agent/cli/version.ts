@@ -3,7 +3,7 @@
 // release if there is one.
 import { parseArgs } from 'node:util';
 import { AppError, messageOf } from '../../src/core/errors.ts';
-import { compareVersions } from '../core/update/version.ts';
+import { compareVersions } from '../../src/core/releases/version.ts';
 import { type AskAgent, askStatus, socketOf } from './status.ts';
 
 interface VersionSources {

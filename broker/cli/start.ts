@@ -1,5 +1,6 @@
 // Composition root of the broker as a service: joins its adapters to its ports. Nothing is decided here.
 
+import { readAdvisories } from '../../src/adapters/advisory-file.ts';
 import { type HeldDatabase, type HoldMode, openDatabase } from '../../src/adapters/database/database.ts';
 import { listHolders, readServerFigures } from '../../src/adapters/database/postgres-figures.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
@@ -83,6 +84,11 @@ interface OpenedParts {
   readonly files: StaticFiles;
 }
 
+/** Reads the supplier's list; null: the settings name none. */
+function advisoriesOf({ advisories: { file, keyFile } }: BrokerConfig) {
+  return file === undefined || keyFile === undefined ? null : () => readAdvisories(file, keyFile);
+}
+
 /** What the operator sees of the service. */
 function openStatus(config: BrokerConfig, parts: OpenedParts): ServiceStatus {
   const { broker, services, http, meter, readiness, tls } = parts;
@@ -103,6 +109,7 @@ function openStatus(config: BrokerConfig, parts: OpenedParts): ServiceStatus {
     queues: services.queues,
     leases: () => broker.services.leases.list(),
     certificates: () => tls.current().terms,
+    advisories: advisoriesOf(config),
     diskSizes: server === null ? () => sqliteDiskSizes(config.database) : null,
     server,
   });

@@ -4,6 +4,7 @@
 import { type Static, Type } from 'typebox';
 import { type Config, type ConfigFile, loadConfig } from '../../src/config.ts';
 import { keyFilePrefix } from '../../src/core/database-url.ts';
+import { advisoriesSchema, checkAdvisories } from './advisories-config.ts';
 import { checkCluster, clusterSchema, ingressSchema } from './cluster-config.ts';
 import { checkEnrolment, enrolmentSchema } from './enrolment-config.ts';
 import { checkIngest, ingestSchema } from './ingest-config.ts';
@@ -64,6 +65,7 @@ export const brokerSchema = Type.Object({
   oidc: oidcSchema,
   enrolment: enrolmentSchema,
   practice: practiceSchema,
+  advisories: advisoriesSchema,
   traccar: traccarSchema,
   feeds: Type.Optional(
     Type.String({
@@ -111,6 +113,7 @@ export function loadBrokerConfig(sources: BrokerConfigSources): Config<BrokerCon
   checkEnrolment(value.enrolment);
   checkCluster(value, isLoopback);
   checkPractice(value);
+  checkAdvisories(value.advisories);
   checkTraccar(value.traccar);
   checkIngest(value.ingest);
   const signingKeyFile = value.signingKeyFile ?? `${keyFilePrefix(value.database)}.signing-key.pem`;

@@ -1,8 +1,10 @@
 // Gathers what the operator of the service sees. What the database gives is held for some seconds, so that open pages cost it little,
 // and kept with its time while it does not answer: the page of a service in trouble must still come.
+import type { AdvisoryVerdict } from '../../src/core/releases/advisories.ts';
 import type { Clock, Database } from '../../src/ports.ts';
 import { waitAtMost } from '../../src/timeout.ts';
 import type { HourCount } from '../core/operating/hour-counts.ts';
+import { advisoryFacts } from '../core/operating/known-advisories.ts';
 import type {
   ArchiveFacts,
   BridgeFacts,
@@ -19,6 +21,7 @@ import {
   readPositions,
   readQuarantineFacts,
   readQueues,
+  readReleases,
 } from '../store/operating.ts';
 import type { Meter } from './meter.ts';
 import type { CertificateTerm, DiskSizes } from './sampler.ts';
@@ -48,6 +51,8 @@ export interface ServiceStatusOptions {
   readonly queues: () => readonly QueueFacts[];
   readonly leases: () => readonly LeaseFacts[];
   readonly certificates: () => readonly CertificateTerm[];
+  /** The supplier's list, read from the disk; its answer null: there is no file. Null: the settings name none. */
+  readonly advisories: (() => AdvisoryVerdict | null) | null;
   /** Of a database that is a file; null: it is on a server. */
   readonly diskSizes: (() => DiskSizes) | null;
   /** Null: the database is a file. */
@@ -85,7 +90,8 @@ function createHeldRead<Value>(clock: Clock, everyMs: number, read: () => Promis
   };
 }
 
-function createReads({ db, clock, diskSizes, server, ingress, backupLateS }: ServiceStatusOptions) {
+function createReads(options: ServiceStatusOptions) {
+  const { db, clock, diskSizes, server, ingress, backupLateS, advisories, version } = options;
   const nowMs = (): number => Math.round(clock.utcMs());
   const every = <Value>(ms: number, read: () => Promise<Value>) => createHeldRead(clock, ms, read);
   const unknown: DiskSizes = { databaseBytes: null, walBytes: null, freeBytes: null };
@@ -106,6 +112,9 @@ function createReads({ db, clock, diskSizes, server, ingress, backupLateS }: Ser
       ...(server === null ? diskSizes?.() : { databaseBytes: (await server.figures()).bytes }),
       ...(await readPositions(db)),
     })),
+    advisories: every(holdMs.rest, async () =>
+      advisories === null ? null : advisoryFacts(advisories(), version, await readReleases(db)),
+    ),
     bridges: every(holdMs.queues, async () =>
       server === null || ingress === 'own' ? null : { listed: await server.bridges() },
     ),
@@ -138,7 +147,7 @@ export function createServiceStatus(options: ServiceStatusOptions): ServiceStatu
   const database = server === null ? 'sqlite' : 'postgres';
   return {
     async read() {
-      const [checks, accounts, quarantine, backup, queues, storage, bridges] = await Promise.all([
+      const [checks, accounts, quarantine, backup, queues, storage, bridges, advisories] = await Promise.all([
         options.readiness(),
         reads.accounts(),
         reads.quarantine(),
@@ -146,6 +155,7 @@ export function createServiceStatus(options: ServiceStatusOptions): ServiceStatu
         reads.queues(),
         reads.storage(),
         reads.bridges(),
+        reads.advisories(),
       ]);
       const nowS = Math.floor(clock.utcMs() / 1000);
       const startedAtS = Math.floor(nowS - (clock.monoMs() - startedMono) / 1000);
@@ -178,6 +188,7 @@ export function createServiceStatus(options: ServiceStatusOptions): ServiceStatu
         storage: dated(storage),
         bridges: dated(bridges),
         leases: options.leases(),
+        advisories: dated(advisories),
         certificates: options
           .certificates()
           .map(({ setting, untilMs }) => ({ setting, untilAtS: Math.floor(untilMs / 1000) })),

@@ -3,6 +3,7 @@
 import { hourMs } from '../../src/core/durations.ts';
 import type { Database, Row } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
+import type { ReleaseUnits } from '../core/operating/known-advisories.ts';
 import type {
   AccountFacts,
   GoodBackup,
@@ -164,6 +165,13 @@ export async function readQueues(db: Database, nowMs: number): Promise<readonly 
     queue('alarms', backlog.openAlarms.get('new') ?? 0),
     queue('purges', backlog.purgesWaiting),
   ];
+}
+
+/** Releases of the agent that units said hello with, the most frequent first; 200 at most. */
+export async function readReleases(db: Database): Promise<readonly ReleaseUnits[]> {
+  const rows = await db.read(sql`SELECT agent_version AS version, COUNT(*) AS units FROM devices
+    WHERE agent_version <> '' GROUP BY agent_version ORDER BY COUNT(*) DESC, agent_version LIMIT 200`);
+  return rows.map((row) => ({ version: textOf(row, 'version'), units: numberOf(row, 'units') }));
 }
 
 /** Slices of the events, and how far events are stored and decided. */

@@ -11,8 +11,8 @@ import {
 } from 'node:crypto';
 import type { Signer, Verifier } from '../ports.ts';
 
-/** Longest token accepted; a command is far smaller. */
-const tokenMost = 16 * 1024;
+/** Longest message accepted; a command is far smaller. */
+const messageMost = 16 * 1024;
 
 const base64url = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString('base64url');
 
@@ -29,9 +29,9 @@ export function generateSigningKey(): { readonly privatePem: string; readonly pu
   return { privatePem, publicKey: publicKeyOf(privatePem) };
 }
 
-/** The raw public key of a private PEM as base64, as agents pin it. */
-export function publicKeyOf(privatePem: string): string {
-  const jwk = createPublicKey(createPrivateKey(privatePem)).export({ format: 'jwk' });
+/** The raw public key of a private or public PEM as base64, as agents pin it. Throws a plain Error when it is neither. */
+export function publicKeyOf(pem: string): string {
+  const jwk = createPublicKey(pem).export({ format: 'jwk' });
   return Buffer.from(jwk.x ?? '', 'base64url').toString('base64');
 }
 
@@ -47,8 +47,11 @@ export function createSigner(privatePem: string): Signer {
   };
 }
 
-/** @param publicKey base64 of the 32 raw bytes. Throws a plain Error when it is not that. */
-export function createVerifier(publicKey: string): Verifier {
+/**
+ * @param publicKey base64 of the 32 raw bytes. Throws a plain Error when it is not that.
+ * @param tokenMost Longest token that is read, in characters.
+ */
+export function createVerifier(publicKey: string, tokenMost = messageMost): Verifier {
   const raw = Buffer.from(publicKey, 'base64');
   if (raw.length !== 32) throw new Error('a public key is 32 bytes in base64');
   const key = createPublicKey({

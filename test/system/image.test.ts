@@ -1,11 +1,11 @@
 // The image as an operator meets it: built without a container engine, the same bytes each time, unpacked and started by runc as its own
 // user on a file system that nothing can be written to but its volume.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readVersion } from '../../src/adapters/version.ts';
+import { type Containers, createContainers, userNo } from '../support/machine/containers.ts';
 import { repository, runTool, whyNoPackager } from '../support/machine/deb-package.ts';
 import { freePort } from '../support/machine/free-port.ts';
 import { requires } from '../support/machine/requires.ts';
@@ -18,90 +18,26 @@ const { missing } = requires({
 });
 const why = missing ?? whyNoPackager() ?? (process.getuid?.() === 0 ? null : 'skipped, needs root');
 const version = readVersion();
-const userNo = 10_001;
-
-interface Container {
-  readonly child: ChildProcess;
-  readonly volume: string;
-  said(): string;
-  readonly ended: Promise<number | null>;
-}
-
-interface Spec {
-  readonly process: {
-    args: string[];
-    env: string[];
-    terminal: boolean;
-    readonly user: { readonly uid: number };
-    readonly cwd: string;
-  };
-  readonly root: { readonly path: string; readonly?: boolean };
-  readonly linux: { namespaces: { readonly type: string }[]; resources?: unknown };
-  mounts: { destination: string; type: string; source: string; options?: string[] }[];
-}
 
 describe.skipIf(why !== null)(`the image${why === null ? '' : ` (${why})`}`, { timeout: 900_000 }, () => {
   const folder = temporaryFolder('image');
   const layout = join(folder, 'image');
   const bundle = join(folder, 'bundle');
   let built = { digest: '', sizeBytes: 0, components: 0 };
-  const running: Container[] = [];
-  let started = 0;
+  let containers: Containers;
+  const start: Containers['start'] = (...args) => containers.start(...args);
 
   const build = (output: string): typeof built =>
     JSON.parse(
       runTool(process.execPath, [join(repository, 'dist/systemd/package-image.js'), '--output', output]),
     ) as typeof built;
 
-  /** A container on the network of this machine. */
-  function start(name: string, args: readonly string[], environment: readonly string[] = []): Container {
-    const volume = join(folder, `data-${name}`);
-    mkdirSync(volume, { recursive: true, mode: 0o700 });
-    chownSync(volume, userNo, userNo);
-    const path = join(bundle, 'config.json');
-    const spec = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as Spec;
-    spec.process.terminal = false;
-    spec.process.args.push(...args);
-    spec.process.env.push(...environment);
-    Object.assign(spec.root, { readonly: true });
-    spec.linux.namespaces = spec.linux.namespaces.filter(
-      ({ type }) => type !== 'network' && type !== 'cgroup',
-    );
-    delete spec.linux.resources;
-    // Without a control group of its own there is none to mount.
-    spec.mounts = spec.mounts.filter(({ type, destination }) => type !== 'cgroup' && destination !== '/data');
-    spec.mounts.push({ destination: '/data', type: 'bind', source: volume, options: ['rbind', 'rw'] });
-    spec.mounts.push({
-      destination: '/tmp',
-      type: 'tmpfs',
-      source: 'tmpfs',
-      options: ['nosuid', 'mode=1777'],
-    });
-    writeFileSync(path, JSON.stringify(spec));
-    const id = `fleetward-test-${process.pid}-${++started}`;
-    const child = spawn('runc', ['--root', join(folder, 'runc'), 'run', '--bundle', bundle, id]);
-    let text = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => {
-        text += chunk.toString();
-      });
-    const ended = new Promise<number | null>((done) => child.once('close', done));
-    const container = { child, volume, said: () => text, ended };
-    running.push(container);
-    return container;
-  }
-
   beforeAll(() => {
     built = build(layout);
     runTool('umoci', ['unpack', '--image', `${layout}:${version}-amd64`, bundle]);
-    writeFileSync(join(folder, 'config.json'), readFileSync(join(bundle, 'config.json')));
+    containers = createContainers(folder, bundle);
   }, 900_000);
-  afterEach(async () => {
-    for (const { child, ended } of running.splice(0)) {
-      if (child.exitCode === null) child.kill('SIGTERM');
-      await ended;
-    }
-  });
+  afterEach(() => containers.stop());
 
   it('has at most 90 MB, and the same bytes when it is built again', () => {
     expect(built.sizeBytes).toBeLessThanOrEqual(90_000_000);

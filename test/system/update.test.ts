@@ -211,7 +211,7 @@ describe.skipIf(missing !== null)(
       });
       mkdirSync(at('home'));
       layTree(
-        { product: agentProduct, root, arch: ownArch(), version: '0.1.0', sqliteBinding: null },
+        { product: agentProduct, root, arch: ownArch(), version: '0.1.0', parts: null },
         at('home/app'),
       );
       cpSync(join(root, 'systemd/launch.sh'), at('home/launch'));

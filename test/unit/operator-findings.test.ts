@@ -62,6 +62,7 @@ const good: ServiceFacts = {
   bridges: null,
   leases: [],
   certificates: [],
+  advisories: null,
   errors: { sinceAtS: nowS - 3600, listed: [] },
 };
 

@@ -16,7 +16,7 @@ import {
   withRejection,
   withTrial,
 } from '../../agent/core/update/plan.ts';
-import { compareVersions, higherVersion, isVersion } from '../../agent/core/update/version.ts';
+import { compareVersions, higherVersion, isVersion } from '../../src/core/releases/version.ts';
 
 const packaged: Installed = { version: '1.0.0', arch: 'amd64', nodeAbi: '115' };
 

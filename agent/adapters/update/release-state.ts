@@ -5,6 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readPlainFile } from '../../../src/adapters/plain-file.ts';
 import { AppError, codeOf, messageOf } from '../../../src/core/errors.ts';
 import {
   emptyState,
@@ -16,7 +17,7 @@ import {
   withRejection,
   withTrial,
 } from '../../core/update/plan.ts';
-import { openRelease, readPlainFile, verifyRelease } from './release.ts';
+import { openRelease, verifyRelease } from './release.ts';
 
 /** Where the installed service stages releases. */
 export const standardReleases = '/var/lib/fleetward-agent/releases';

@@ -2,27 +2,17 @@
 // untrusted until signature and every hash are checked. A release runs from a copy of the hashed bytes, with only the manifest's
 // files.
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readPlainFile } from '../../../src/adapters/plain-file.ts';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
+import { isVersion } from '../../../src/core/releases/version.ts';
 import {
   type Manifest,
   manifestLimits,
   parseManifest,
   type ReleaseFile,
 } from '../../core/update/manifest.ts';
-import { isVersion } from '../../core/update/version.ts';
 
 export const manifestName = 'manifest.json';
 export const signatureName = 'manifest.sig';
@@ -35,30 +25,6 @@ const stagedMost = 16;
 export interface StagedRelease {
   readonly folder: string;
   readonly manifest: Manifest;
-}
-
-/**
- * The bytes of a plain file, never more than `mostBytes`, never through a symbolic link at its end, never waiting for
- * a pipe. Throws a plain Error.
- */
-export function readPlainFile(
-  path: string,
-  mostBytes: number,
-): { readonly bytes: Buffer; readonly uid: number; readonly mode: number } {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw new Error(`${path} is not a plain file`);
-    if (stat.size > mostBytes) throw new Error(`${path} is larger than ${mostBytes} bytes`);
-    const bytes = Buffer.alloc(stat.size + 1);
-    let length = 0;
-    for (let got = -1; got !== 0 && length < bytes.length; length += got)
-      got = readSync(descriptor, bytes, length, bytes.length - length, null);
-    if (length !== stat.size) throw new Error(`${path} changed while it was read`);
-    return { bytes: bytes.subarray(0, length), uid: stat.uid, mode: stat.mode };
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /**

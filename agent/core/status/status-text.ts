@@ -263,8 +263,15 @@ export function isDegraded(lines: readonly StatusLine[]): boolean {
 
 const marks: Readonly<Record<Level, string>> = { ok: 'ok   ', note: 'note ', fault: 'FAULT' };
 
-/** The screen; the head names both the release that runs and the packaged one where they differ. */
-export function formatStatus(facts: AgentFacts, packaged: string): string {
+/**
+ * The screen; the head names both the release that runs and the packaged one where they differ.
+ * @param advice Lines about the release, which do not count for the state in the head.
+ */
+export function formatStatus(
+  facts: AgentFacts,
+  packaged: string,
+  advice: readonly StatusLine[] = [],
+): string {
   const lines = statusLines(facts);
   const release = facts.version === packaged ? packaged : `${facts.version} (packaged ${packaged})`;
   const isReady = !lines.some(({ words }) => words.startsWith('starting'));
@@ -272,7 +279,7 @@ export function formatStatus(facts: AgentFacts, packaged: string): string {
   const head = `fleetward-agent ${release}, running for ${formatSpan(facts.upS)}: ${state}`;
   return [
     head,
-    ...lines.flatMap(({ level, name, words, todo }) => [
+    ...[...lines, ...advice].flatMap(({ level, name, words, todo }) => [
       `${marks[level]} ${name.padEnd(10)} ${words}`,
       ...(todo === '' ? [] : [`${' '.repeat(17)}${todo}`]),
     ]),

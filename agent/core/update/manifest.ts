@@ -1,6 +1,6 @@
 // The manifest of a release: version, platform, and every file with its hash. Parsing refuses anything but the exact
 // format; a manifest counts only after its signature was checked (`../../adapters/update/release.ts`).
-import { isVersion } from './version.ts';
+import { isVersion } from '../../../src/core/releases/version.ts';
 
 export type Arch = 'amd64' | 'arm64';
 

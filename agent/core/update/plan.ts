@@ -1,7 +1,8 @@
 // Chooses the release to run by a decision table over the packaged, staged and remembered releases. Any doubt selects the
 // packaged release; a release on trial must never get more starts than are counted beforehand.
+
+import { compareVersions, higherVersion, isVersion } from '../../../src/core/releases/version.ts';
 import { type Arch, isObject, type Manifest } from './manifest.ts';
-import { compareVersions, higherVersion, isVersion } from './version.ts';
 
 /** A release that was staged and asked for, but did not prove itself yet. */
 export interface Trial {

@@ -3,6 +3,8 @@
 // It must never restart the agent of a vehicle that may be driven, and never run anything: the launcher alone chooses
 // the release. States: job -> fetching -> staged -> swapping (restart, trial) -> confirmed; before the swap ->
 // refused, cancelled, superseded; after it -> refused, and the previous release runs again.
+
+import { compareVersions, isVersion } from '../../../src/core/releases/version.ts';
 import { retryDelayMs } from '../../../src/core/retry-delay.ts';
 import {
   commitEvents,
@@ -29,7 +31,6 @@ import {
   updateLimits,
   type VehicleSnapshot,
 } from './update-types.ts';
-import { compareVersions, isVersion } from './version.ts';
 
 /** `setup` null: firmware jobs are refused by the inbox, and this machine stays idle. */
 export function createUpdate(record: UpdateRecord, setup: UpdateSetup | null): UpdateState {

@@ -1,5 +1,6 @@
 // The shape of the state of the service, as its operator reads it. Schemas only; the facts are gathered by `ServiceStatus`.
 import { Type } from 'typebox';
+import { severities } from '../../../src/core/releases/advisories.ts';
 import { findingCodes, findingUnits } from '../../core/operating/findings.ts';
 import { accountStates, queueNames } from '../../core/operating/service-facts.ts';
 import { count, envelope, epoch, text } from '../base/shapes.ts';
@@ -174,6 +175,27 @@ const storage = Type.Object({
   notifiedEventNo: count('Up to which the notifier has decided'),
 });
 
+const advisories = Type.Object({
+  atS,
+  fault: text('Why the list is not used; empty: it is'),
+  serviceUntilAtS: epoch('End of the security updates of this broker; 0: the list does not say'),
+  unitsUntilAtS: epoch(
+    'The earliest end among the releases that units run; 0: the list does not say it of all',
+  ),
+  listed: Type.Array(
+    Type.Object({
+      id: text('Its name'),
+      severity: Type.Enum([...severities], { description: 'As the supplier judged it' }),
+      summary: text('What it is'),
+      action: text('What to do'),
+      url: text('Where to read it'),
+      isOfService: Type.Boolean({ description: 'It concerns this broker' }),
+      units: count('Units whose release it concerns'),
+    }),
+    { description: 'Known vulnerabilities of this broker and of the units' },
+  ),
+});
+
 /** Of one answer; `findings` and `level` are judged from the rest. */
 export const statusAnswer = Type.Object({
   ...envelope,
@@ -211,6 +233,9 @@ export const statusAnswer = Type.Object({
     }),
     { description: 'Work that one bridge does for all; empty where a broker works alone' },
   ),
+  advisories: Type.Union([advisories, Type.Null()], {
+    description: 'Known vulnerabilities and support; null: not known yet, or `advisories.file` is not set',
+  }),
   certificates: Type.Array(
     Type.Object({ setting: text('Setting that names it'), untilAtS: epoch('When it ends') }),
   ),

@@ -99,6 +99,23 @@ const example: StatusView = {
   },
   bridges: null,
   leases: [],
+  advisories: {
+    atS: nowS - 20,
+    fault: '',
+    serviceUntilAtS: nowS + 157_680_000,
+    unitsUntilAtS: nowS + 157_680_000,
+    listed: [
+      {
+        id: 'FLEETWARD-2026-0001',
+        severity: 'medium',
+        summary: 'A unit accepts a longer name than it can show',
+        action: 'Install 0.2.1.',
+        url: 'https://fleetward.example/advisories/2026-0001',
+        isOfService: false,
+        units: 3,
+      },
+    ],
+  },
   certificates: [{ setting: 'mqtt.tls', untilAtS: nowS + 12_960_000 }],
   errors: {
     sinceAtS: nowS - 3600,

@@ -12,6 +12,9 @@ export const findingCodes = [
   'disk_low',
   'wal_large',
   'certificate_ends',
+  'advisory',
+  'advisories_unread',
+  'support_ends',
   'quarantine_grows',
   'account_near_limit',
   'account_ends',
@@ -58,6 +61,8 @@ export const findingLimits = {
   walBytes: { look: 2e9 },
   /** Below. */
   certificateDays: { look: 30, act: 7 },
+  /** Below. */
+  supportDays: { look: 180, act: 0 },
   accountDays: { look: 14 },
   accountPercent: { look: 90 },
   quarantinedAnHour: { look: 10 },
@@ -191,6 +196,45 @@ function ofStorage({ timestamp, storage, certificates }: ServiceFacts): readonly
   ];
 }
 
+function ofAdvisories({ timestamp, advisories }: ServiceFacts): readonly Finding[] {
+  if (advisories === null) return [];
+  const { fault, serviceUntilAtS, unitsUntilAtS, listed } = advisories;
+  const ends = [
+    { subject: 'fleetward-broker', untilAtS: serviceUntilAtS },
+    { subject: 'fleetward-agent', untilAtS: unitsUntilAtS },
+  ].filter(({ untilAtS }) => untilAtS > 0);
+  return [
+    ...(fault === ''
+      ? []
+      : [
+          {
+            code: 'advisories_unread',
+            level: 'look',
+            subject: fault,
+            value: 0,
+            limit: 0,
+            unit: 'none',
+          } satisfies Finding,
+        ]),
+    ...listed.map(
+      ({ id, severity, summary, url, isOfService, units }): Finding => ({
+        code: 'advisory',
+        level: severity === 'critical' || severity === 'high' ? 'act' : 'look',
+        subject: `${isOfService ? 'fleetward-broker, ' : ''}${id}, ${summary}, ${url}`,
+        value: units,
+        limit: 0,
+        unit: 'count',
+      }),
+    ),
+    ...ends.flatMap(({ subject, untilAtS }) =>
+      below(
+        { code: 'support_ends', subject, value: daysTill(untilAtS, timestamp), unit: 'd' },
+        findingLimits.supportDays,
+      ),
+    ),
+  ];
+}
+
 function ofAccounts({ timestamp, accounts, quarantine }: ServiceFacts): readonly Finding[] {
   const listed = (accounts?.listed ?? []).filter(({ state }) => state === 'active');
   return [
@@ -261,8 +305,8 @@ function ofFigures(facts: ServiceFacts): readonly Finding[] {
 
 /** Everything that has passed a limit; what needs an act first. */
 export function findingsOf(facts: ServiceFacts): readonly Finding[] {
-  const found = [ofService, ofBackup, ofStorage, ofConnections, ofAccounts, ofFigures].flatMap((judge) =>
-    judge(facts),
+  const found = [ofService, ofBackup, ofStorage, ofAdvisories, ofConnections, ofAccounts, ofFigures].flatMap(
+    (judge) => judge(facts),
   );
   return [...found.filter(({ level }) => level === 'act'), ...found.filter(({ level }) => level === 'look')];
 }

@@ -1,5 +1,6 @@
 // What the operator of the service sees of it. Types only. Times (`...AtS`) are epoch seconds, lengths (`...S`) seconds. A group that
 // comes from the database has the time of its look and stays as it was while the database does not answer; null: not read yet.
+import type { Severity } from '../../../src/core/releases/advisories.ts';
 
 export const accountStates = ['active', 'suspended', 'expired', 'deleting'] as const;
 
@@ -91,6 +92,26 @@ export interface RecentCount {
 
 export const sliceStates = ['open', 'closed', 'retired', 'dropping'] as const;
 
+/** What the supplier's signed list says; see `known-advisories.ts`. */
+export interface AdvisoryFacts {
+  /** Why the list is not used; '': it is. */
+  readonly fault: string;
+  /** End of the security updates of this broker; 0: the list does not say. */
+  readonly serviceUntilAtS: number;
+  /** The earliest end among the releases that units run; 0: the list does not say it of all. */
+  readonly unitsUntilAtS: number;
+  readonly listed: readonly {
+    readonly id: string;
+    readonly severity: Severity;
+    readonly summary: string;
+    readonly action: string;
+    readonly url: string;
+    readonly isOfService: boolean;
+    /** Units whose release it concerns. */
+    readonly units: number;
+  }[];
+}
+
 export interface ServiceFacts {
   readonly timestamp: number;
   readonly service: {
@@ -157,6 +178,8 @@ export interface ServiceFacts {
   /** Bridges on the database; null: not read yet, or this broker works alone. */
   readonly bridges: { readonly atS: number; readonly listed: readonly BridgeFacts[] } | null;
   readonly leases: readonly LeaseFacts[];
+  /** Null: not read yet, or the settings name no list. */
+  readonly advisories: (AdvisoryFacts & { readonly atS: number }) | null;
   readonly certificates: readonly { readonly setting: string; readonly untilAtS: number }[];
   readonly errors: {
     /** Begin of what is counted: an hour ago, or the start. */

@@ -43,6 +43,7 @@ export function statusOf(
     queues: service.queues,
     leases: () => [],
     certificates: () => [],
+    advisories: null,
     diskSizes: isOnPostgres ? null : () => ({ databaseBytes: 4096, walBytes: 0, freeBytes: 80e9 }),
     server: isOnPostgres ? { figures: () => readServerFigures(db), bridges: () => listHolders(db) } : null,
     ...changes,
