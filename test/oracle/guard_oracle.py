@@ -7,12 +7,10 @@ import sys
 from math import inf
 
 # "Limits", in ms unless a name says otherwise.
-INPUT_MS, FIX_MS, WARNING_MS, MOVING_KMH = 600, 2000, 6000, 3
-GAP_MS, LEAST_MS, UNREAD_MS = 200, 20, 130
+INPUT_MS, FIX_MS, WARNING_MS, GAP_MS, LEAST_MS, UNREAD_MS, MOVING_KMH = 600, 2000, 6000, 200, 20, 130, 3
 SIGNS = {"rpm": (100, 10_000), "busRpm": (300, 2000), "busKmh": (3, 2000)}  # "from which value on and for how long"
 PULSE_MS, QUIET_MS, STUCK_MS = 3000, 30_000, 600_000
-CARRIED_MS, TRY_MS, BETWEEN_MS, PER_HOUR, HOUR_MS = 4000, 2000, 10_000, 6, 3_600_000
-ZONE_LIFE_MS, TYPED_LIFE_MS = 86_400_000, 125_000
+CARRIED_MS, TRY_MS, BETWEEN_MS, PER_HOUR, HOUR_MS, ZONE_LIFE_MS, TYPED_LIFE_MS = 4000, 2000, 10_000, 6, 3_600_000, 86_400_000, 125_000
 NEVER = -inf  # "A thing that was never read is infinitely old."
 FEATURES = ("enginecutoff", "cargoaccess")
 
@@ -126,7 +124,7 @@ def on_speed(_setup, state, fact):
     if is_fix is not None and kmh is not None and kmh > MOVING_KMH:
         state.fast = at
     if fact["of"] == "RMC":
-        state.fix_at, state.fix_kmh = at, kmh if is_fix is True else None
+        state.fix_at, state.fix_kmh = at, kmh if is_fix else None
 
 def on_clock(_setup, state, fact):
     """ "Replaces the last one, unless that is signed and this is not." """
@@ -199,8 +197,8 @@ def attended_order(_setup, proof, at, origin):
 
 def ends_early(state, order, before, origin):
     """True for a command after which "nothing else follows"."""
-    body = order.body
     # "A `broker` order with `origin` `new` and a counter that is not above the highest one seen (0 at first) changes nothing."
+    body = order.body
     if origin == "new" and body["counter"] <= state.counter:
         return True
     # "A `broker` order raises the highest counter to its own, of any origin."
@@ -222,9 +220,11 @@ def reached_outputs(setup, unit):
     return [one for one in setup["outputs"] if (one["feature"] is not None if unit == 0 else one["unit"] == unit)]
 
 def written(request):
-    """Value by address. "A request without `first` and `address` writes from address 0 on, and one of another kind writes a coil." """
-    first = request.get("first", request.get("address", 0))
-    return dict(enumerate(request.get("values", [request.get("on", request.get("value"))]), first))
+    """Value by address. "Only the members of the kind that is listed above are read. A write without its `first` or `address` is of
+    address 0. One without its `on`, `value` or `values` may close what is there." """
+    if request["kind"] in ("writeCoils", "writeRegisters"):
+        return dict(enumerate(request.get("values", [None]), request.get("first", 0)))
+    return {request.get("address", 0): request.get({"writeCoil": "on", "writeRegister": "value"}.get(request["kind"]))}
 
 def touches(request, output, address):
     """ "if it writes one of its addresses in its address space: coils for `writeCoil`, `pulseCoil` and `writeCoils` if `off` is null,
@@ -232,11 +232,11 @@ def touches(request, output, address):
     is_register = request["kind"] in ("writeRegister", "writeRegisters")
     return is_register is (output["off"] is not None) and address in output["addresses"]
 
-def may_close(request, output, value):
-    """ "if the value there is anything but false (coil) or `off` (register). `pulseCoil` always may." "-1: no value opens it" """
-    if request["kind"] == "pulseCoil" or output["off"] is None:
-        return request["kind"] == "pulseCoil" or value is not False
-    return output["off"] == -1 or type(value) is bool or value != output["off"]
+def may_close(output, value):
+    """ "if the value there is anything but false (coil) or `off` (register). `pulseCoil` always may, and a request of a kind that is not
+    listed above." "-1: no value opens it" """
+    is_off = type(value) is not bool and value == output["off"] != -1
+    return value is not False if output["off"] is None else not is_off
 
 def refusals_of(setup, state, ask):
     """**Questions**: the names of the refusals; an empty list is a permit."""
@@ -245,13 +245,14 @@ def refusals_of(setup, state, ask):
     # "A write that reaches no output with a feature is answered with `{"permit": true}`"; so is "a read"
     if request["kind"] in ("readBits", "readRegisters") or all(one["feature"] is None for one in reached):
         return []
-    touched = [(one, value) for address, value in written(request).items()
-               for one in [one for one in reached if touches(request, one, address)] or [None]]
-    # "A write of an address at which it touches nothing is answered with ... `fault`"
-    if any(one is None for one, _ in touched):
+    values = written(request)
+    touched = [(one, address) for one in reached for address in values if touches(request, one, address)]
+    # "A write of an address at which it touches nothing is answered with ... `fault`"; "A write to unit 0 is too, if it touches nothing
+    # there on one of the units that it reaches."
+    if {(one["unit"], address) for one, address in touched} != {(one["unit"], address) for one in reached for address in values}:
         return ["fault"]
     relays = {id(one): one["feature"] for one, _ in touched if one["feature"] is not None}
-    if not any(one["feature"] is not None and may_close(request, one, value) for one, value in touched):
+    if not any(one["feature"] is not None and may_close(one, values[address]) for one, address in touched):
         # "each relay of a feature that it touches loses its order if that is carried out."
         for feature in state.orders.keys() & set(relays.values()):
             if state.orders[feature].is_carried:
@@ -263,8 +264,7 @@ def refusals_of(setup, state, ask):
         return ["fault"]
     feature = next(iter(relays.values()))
     terms = Terms(setup, state, feature, now, ask["isAllowed"])
-    refusals = [name for name, holds in CONDITIONS.items() if not holds(terms)]
-    if not refusals:
+    if not (refusals := [name for name, holds in CONDITIONS.items() if not holds(terms)]):
         give_permit(state.relays[feature], state.orders[feature], now)
     return refusals
 
