@@ -27,11 +27,11 @@ interface Asked<Request extends LineRequest = LineRequest> {
 
 /** Restrictive relays that a request writes, and whether it may close one. `isStray`: it writes what the set-up does not name, on a unit of theirs. */
 function touchedBy({ outputs }: GuardSetup, { kind, unit, first, address, on, value, values }: LineRequest) {
-  // Only the members that the line sends for this kind count.
+  // Only the members that the line sends for this kind count. A number, such as the time of a pulse, opens no coil.
   const isCoil = !kind.startsWith('writeRegister');
   const isMany = kind === 'writeCoils' || kind === 'writeRegisters';
   const isRead = kind === 'readBits' || kind === 'readRegisters';
-  const put = kind === 'writeCoil' ? on : kind === 'writeRegister' ? value : true;
+  const put = kind === 'writeCoil' ? on : value;
   const puts = isRead ? [] : isMany ? (values ?? [true]) : [put];
   // Unit 0 is every unit (Modbus over serial line, 2.2).
   const reached = outputs.filter((one) => one.unit === unit || (unit === 0 && one.feature !== null));
@@ -40,9 +40,9 @@ function touchedBy({ outputs }: GuardSetup, { kind, unit, first, address, on, va
   const relays = reached.filter(({ feature }) => feature !== null);
   const isNamed = (unitAt: number, at: number) => reached.some((one) => one.unit === unitAt && isAt(one, at));
   const isStray = relays.some((one) => puts.some((_put, at) => !isNamed(one.unit, at)));
-  const hit = relays.filter((one) => puts.some((_put, at) => isAt(one, at)));
+  const touched = reached.filter((one) => puts.some((_put, at) => isAt(one, at)));
   const closes = puts.some((to, at) => relays.some((one) => isAt(one, at) && to !== (one.off ?? false)));
-  return { hit: hit.flatMap(({ feature }) => feature ?? []), isStray, mayClose: isStray || closes };
+  return { hit: touched.flatMap(({ feature }) => feature ?? []), isStray, mayClose: isStray || closes };
 }
 
 /** Conditions on closing a relay, in the order of the answer. All must hold. `README.md` defines each. */
