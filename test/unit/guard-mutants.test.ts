@@ -26,7 +26,6 @@ const equivalent: readonly (readonly [title: string, reason: string])[] = [
   ['kmh > limits.movingKmh;  [null -> 0]', 'null is not above any speed'],
   ['[order === undefined -> (false)]', 'an order that is undefined is none'],
   ['isMade = true;', 'it is there for the types'],
-  ['[on ?? value ?? true -> (on ?? value)]', 'undefined opens nothing either'],
   ['limits.tryMs;  [< -> <=]', 'at that time the pace refuses a permit'],
   ['newestMs ? {  [> -> >=]', 'it is the same time'],
   ['[feature = null] = hit;  [null -> 0]', 'a write that hits no relay is a stray one'],
