@@ -27,16 +27,21 @@ interface Asked<Request extends LineRequest = LineRequest> {
 
 /** Restrictive relays that a request writes, and whether it may close one. `isStray`: it writes what the set-up does not name, on a unit of theirs. */
 function touchedBy({ outputs }: GuardSetup, { kind, unit, first, address, on, value, values }: LineRequest) {
+  // Only the members that the line sends for this kind count. A number, such as the time of a pulse, opens no coil.
   const isCoil = !kind.startsWith('writeRegister');
-  const puts = kind.startsWith('read') ? [] : (values ?? [on ?? value ?? true]);
+  const isMany = kind === 'writeCoils' || kind === 'writeRegisters';
+  const isRead = kind === 'readBits' || kind === 'readRegisters';
+  const put = kind === 'writeCoil' ? on : value;
+  const puts = isRead ? [] : isMany ? (values ?? [true]) : [put];
   // Unit 0 is every unit (Modbus over serial line, 2.2).
   const reached = outputs.filter((one) => one.unit === unit || (unit === 0 && one.feature !== null));
   const isAt = ({ addresses, off }: (typeof outputs)[number], at: number): boolean =>
-    (off === null) === isCoil && addresses.includes((first ?? address ?? 0) + at);
+    (off === null) === isCoil && addresses.includes(((isMany ? first : address) ?? 0) + at);
   const relays = reached.filter(({ feature }) => feature !== null);
-  const isStray = relays.length > 0 && puts.some((_put, at) => !reached.some((one) => isAt(one, at)));
+  const isNamed = (unitAt: number, at: number) => reached.some((one) => one.unit === unitAt && isAt(one, at));
+  const isStray = relays.some((one) => puts.some((_put, at) => !isNamed(one.unit, at)));
   const touched = reached.filter((one) => puts.some((_put, at) => isAt(one, at)));
-  const closes = puts.some((put, at) => relays.some((one) => isAt(one, at) && put !== (one.off ?? false)));
+  const closes = puts.some((to, at) => relays.some((one) => isAt(one, at) && to !== (one.off ?? false)));
   return { hit: touched.flatMap(({ feature }) => feature ?? []), isStray, mayClose: isStray || closes };
 }
 

@@ -4,18 +4,14 @@ import type { PersonsList } from '../../src/core/persons/owner-document.ts';
 import type { VerifyPersons } from '../../src/core/persons/persons.ts';
 import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire/wire.ts';
 
+type Grant = Readonly<{ feature: FeatureName; zoneID: string; to: 'inside' | 'outside' }>;
+
 /** Proof of an order, as it is kept beside its command. JSON. */
 export type OrderProof =
   /** Envelope of the broker as it came: a JSON Web Signature by the pinned key. */
   | Readonly<{ kind: 'broker'; token: string }>
   /** Crossing of the border of a geozone; the signed configuration must ask for it. `untilMs`: end of its life, UTC. */
-  | Readonly<{
-      kind: 'zone';
-      feature: FeatureName;
-      zoneID: string;
-      to: 'inside' | 'outside';
-      untilMs: number;
-    }>
+  | (Grant & Readonly<{ kind: 'zone'; untilMs: number }>)
   /** A person at the unit typed the consent at this monotonic time, ms; only in the doctor. */
   | Readonly<{ kind: 'attended'; feature: FeatureName; agreedMs: number }>;
 
@@ -43,7 +39,6 @@ export interface OrderSetup extends Readonly<Record<'accountID' | 'deviceID' | '
 }
 
 const lives = { zone: 86_400_000, attended: 125_000 } as const;
-type Grant = Omit<Extract<OrderProof, { kind: 'zone' }>, 'kind' | 'untilMs'>;
 
 export const grantOf = ({ feature, zoneID, to }: Grant): string => `${feature} ${to} ${zoneID}`;
 

@@ -12,14 +12,22 @@ function isGood(makeKey: () => KeyObject, data: Uint8Array, signature: Uint8Arra
   }
 }
 
+const passkeysMost = 256;
+const passkeys = new Map<string, KeyObject>();
+
+/** Key of an SPKI in base64url. Kept by its whole text, for parsing it costs more than verifying a signature. Throws on any other text. */
+function passkeyOf(publicKey: string): KeyObject {
+  const made = passkeys.get(publicKey);
+  if (made !== undefined) return made;
+  const key = createPublicKey({ key: Buffer.from(publicKey, 'base64url'), format: 'der', type: 'spki' });
+  if (passkeys.size >= passkeysMost) passkeys.clear();
+  passkeys.set(publicKey, key);
+  return key;
+}
+
 export const personsCrypto: PersonsCrypto = {
   sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
-  verifyPasskey: (publicKey, data, signature) =>
-    isGood(
-      () => createPublicKey({ key: Buffer.from(publicKey, 'base64url'), format: 'der', type: 'spki' }),
-      data,
-      signature,
-    ),
+  verifyPasskey: (publicKey, data, signature) => isGood(() => passkeyOf(publicKey), data, signature),
   verifyOwner: (publicKey, text, signature) => {
     const x = Buffer.from(publicKey, 'base64').toString('base64url');
     const makeKey = () => createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });

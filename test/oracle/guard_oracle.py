@@ -1,448 +1,400 @@
-#!/usr/bin/env python3
-"""Oracle of the relay guard, written from its note (agent/guard/README.md) alone.
+"""The relay guard in Python, derived from agent/guard/README.md and section 12 of the design alone, never from the code.
 
-It reads JSON lines on standard input: a `setup`, then facts and questions; a further
-`setup` starts anew. It prints one answer for each question. No line of the guard itself
-was read for it, so an error in the guard and the same error here would be chance.
-Words in quotes in the comments are clauses of the note.
+Reads JSON lines (a setup, then facts and questions) and prints one answer for each question. Each function quotes what it implements.
 """
 import json
 import sys
+from math import inf
 
-# "Limits"
-INPUT_MS, FIX_MS, WARNING_MS = 600, 2000, 6000
-GAP_MS, STEP_MS, UNREAD_MS = 200, 20, 130
-MOVING_KMH = 3
-# Signs: from which value on, and for how long
-SIGNS = {"rpm": (100, 10000), "busRpm": (300, 2000), "busKmh": (3, 2000)}
-PULSE_MS, QUIET_MS, STUCK_MS = 3000, 30000, 600000
-CARRIED_MS, TRY_MS, BETWEEN_MS, PER_HOUR, HOUR_MS = 4000, 2000, 10000, 6, 3600000
-ZONE_LIFE_MS, ATTENDED_LIFE_MS = 86400000, 125000
-
-# "A thing that was never read is infinitely old": its time is minus infinity.
-NEVER = float("-inf")
-INFINITE = float("inf")
+# "Limits", in ms unless a name says otherwise.
+INPUT_MS, FIX_MS, WARNING_MS, GAP_MS, LEAST_MS, UNREAD_MS, MOVING_KMH = 600, 2000, 6000, 200, 20, 130, 3
+SIGNS = {"rpm": (100, 10_000), "busRpm": (300, 2000), "busKmh": (3, 2000)}  # "from which value on and for how long"
+PULSE_MS, QUIET_MS, STUCK_MS = 3000, 30_000, 600_000
+CARRIED_MS, TRY_MS, BETWEEN_MS, PER_HOUR, HOUR_MS, ZONE_LIFE_MS, TYPED_LIFE_MS = 4000, 2000, 10_000, 6, 3_600_000, 86_400_000, 125_000
+NEVER = -inf  # "A thing that was never read is infinitely old."
 FEATURES = ("enginecutoff", "cargoaccess")
-# "The highest one seen (0 at first)".
-FIRST_COUNTER = 0
 
-# The names of "Conditions", in the order of the table. A set of refusals is a mask with
-# one bit for each; the text of each mask is made once and kept.
-NAMES = ("order", "expiry", "inputs", "holdup", "key", "motion", "speed", "place",
-         "engine", "bus", "pace", "interlock")
-(ORDER, EXPIRY, INPUTS, HOLDUP, KEY, MOTION, SPEED, PLACE,
- ENGINE, BUS, PACE, INTERLOCK) = (1 << n for n in range(12))
-PERMIT = '{"permit":true}'
-FAULT = '{"permit":false,"refusals":["fault"]}'
-texts = {0: PERMIT}
-
-# One scanner for all lines; it is the C scanner behind json.loads without its checks.
-scan = json.JSONDecoder().scan_once
-
-def answer_of(mask):
-    """Text of the answer with the refusals of `mask`."""
-    text = texts.get(mask)
-    if text is None:
-        names = [name for n, name in enumerate(NAMES) if mask >> n & 1]
-        text = '{"permit":false,"refusals":' + json.dumps(names, separators=(",", ":")) + "}"
-        texts[mask] = text
-    return text
-
-class Order:
-    """The order of a feature ("There is at most one for each feature")."""
-
-    __slots__ = ("kind", "id", "end", "utc_end", "carried", "body", "permit")
-
-    def __init__(self, kind, order_id, end, utc_end, carried, body):
-        self.kind, self.id, self.carried, self.body = kind, order_id, carried, body
-        self.end, self.utc_end = end, utc_end  # monotonic; by UTC, or None if it has none
-        self.permit = None  # time of the newest permit for it
+class Input:
+    """An input as last read."""
+    active, asked = None, NEVER
 
 class Relay:
-    """What is known of the relay of one feature, apart from its order."""
+    """A restrictive relay: its last known reading ("unknown if there was none"), its try, and its closings and tries."""
+    reading, since, tried, closings = None, NEVER, NEVER, ()
 
-    __slots__ = ("reading", "since", "tried", "closings")
+class Order:
+    """ "Otherwise it becomes the order of its feature, without a permit: carried out if `origin` is `carried`, else not." """
+
+    def __init__(self, kind, body, name, end, end_utc, origin):
+        self.kind, self.body, self.id, self.end, self.permit = kind, body, name, end, None
+        self.end_utc = None if origin == "new" else end_utc  # "and, unless `origin` is `new`, at ... by UTC"
+        self.is_carried = origin == "carried"
+
+class State:
+    """What the facts left."""
 
     def __init__(self):
-        self.reading = None  # last reading that was true or false
-        self.since = self.tried = NEVER  # tried: first permit of the newest try
-        self.closings = []  # oldest first, at most PER_HOUR
+        self.newest = self.step = self.held_up = self.fast = NEVER
+        self.read = self.read_since = self.active = self.active_since = NEVER
+        self.warning_read, self.warning_since = NEVER, None
+        self.inputs = {"ignition": Input(), "motion": Input()}
+        self.relays = {name: Relay() for name in FEATURES}
+        self.signs = dict.fromkeys(SIGNS, NEVER)
+        self.fix_kmh, self.fix_at, self.clock, self.grants, self.persons = None, NEVER, None, [], None
+        self.counter, self.orders = 0, {}  # "There is at most one for each feature."
 
-    def close(self, at):
-        self.closings.append(at)
-        del self.closings[:-PER_HOUR]
+def on_step(_setup, state, fact):
+    """ "Nothing if less than `leastMs` since the last counted step. Else it is the last counted step; if more than `gapMs` have passed
+    since the one before, or there is none, `heldUpMs` becomes `atMs`." """
+    at = fact["atMs"]
+    if at - state.step >= LEAST_MS:
+        if at - state.step > GAP_MS:
+            state.held_up = at
+        state.step = at
 
-def number(value):
-    """True for a number of JSON (a bool is none)."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def on_inputs(setup, state, fact):
+    """ "For each that is fitted and present: active is `bit != invert` (null: unknown), asked is `askedMs` (null, or later than `atMs`:
+    never)." """
+    at, asked = fact["atMs"], fact["askedMs"]
+    for name, one in state.inputs.items():
+        if setup[name] is not None and name in fact:
+            one.active = None if fact[name] is None else fact[name] != setup[name]["invert"]
+            one.asked = NEVER if asked is None or asked > at else asked
+            if name == "motion" and one.active is not None:
+                sample_motion(state, at, one.active)
 
-def body_of(token):
-    """Body of a broker token, or None. "A token is `good.` and the body as JSON; any
-    other token is a bad signature"."""
-    if not isinstance(token, str) or not token.startswith("good."):
+def sample_motion(state, at, is_active):
+    """ "A known sample: if `atMs - readMs > pulseMs`, `readSinceMs` becomes `atMs`; then `readMs` becomes `atMs`. An active one also: if
+    `atMs - activeMs > pulseMs`, `activeSinceMs` becomes `atMs`; then `activeMs` becomes `atMs`." """
+    if at - state.read > PULSE_MS:
+        state.read_since = at
+    state.read = at
+    if is_active:
+        if at - state.active > PULSE_MS:
+            state.active_since = at
+        state.active = at
+
+def on_relays(_setup, state, fact):
+    """ "`warning` present: true keeps the start of its sound, or starts it at `atMs`; anything else ends it; the reading is of `atMs`. For
+    `enginecutoff` and then `cargoaccess`, if true or false" """
+    at = fact["atMs"]
+    if "warning" in fact:
+        start = at if state.warning_since is None else state.warning_since
+        state.warning_read, state.warning_since = at, start if fact["warning"] is True else None
+    for feature in FEATURES:
+        if fact.get(feature) is not None:
+            on_reading(state, feature, at, fact[feature])
+
+def on_reading(state, feature, at, is_closed):
+    """The numbered rules of **Relays**."""
+    relay, order, before = state.relays[feature], state.orders.get(feature), state.relays[feature].reading
+    # "`atMs` is a *closing*, unless the relay was tried at most `carriedMs` ago: the try counts for it."
+    if is_closed and before is not True and at - relay.tried > CARRIED_MS:
+        keep_closing(relay, at)
+    # "`sinceMs` is `atMs` unless the reading before was the same."
+    if before is not is_closed:
+        relay.since = at
+    relay.reading = is_closed
+    # "`cargoaccess` went from true to false: its order is dropped. It is never carried out."
+    if feature == "cargoaccess":
+        if before is True and not is_closed:
+            state.orders.pop(feature, None)
+    elif order is not None and is_closed and is_carried_out(relay, order, at):
+        order.is_carried = True
+
+def is_carried_out(relay, order, at):
+    """ "`sinceMs` is before the monotonic end of its life, a permit was given for it, and at least `carriedMs` have passed since `sinceMs`
+    and since the newest permit for it." """
+    is_permitted = order.permit is not None and at - order.permit >= CARRIED_MS
+    return is_permitted and relay.since < order.end and at - relay.since >= CARRIED_MS
+
+def keep_closing(relay, at):
+    """ "Of closings and tries of each relay the newest `perHour` are kept." """
+    relay.closings = (*relay.closings, at)[-PER_HOUR:]
+
+def on_sign(_setup, state, fact):
+    """ "Null changes nothing ... Else its sign is of `atMs` if `value` is at least its limit, and of never if not." """
+    if fact["value"] is not None:
+        state.signs[fact["of"]] = fact["atMs"] if fact["value"] >= SIGNS[fact["of"]][0] else NEVER
+
+def on_speed(_setup, state, fact):
+    """ "If `isFix` is not null and `kmh > movingKmh`: `fastMs` becomes `atMs`. An `RMC` replaces the fix: `kmh` if `isFix` is true, else
+    null." """
+    at, kmh, is_fix = fact["atMs"], fact["kmh"], fact["isFix"]
+    if is_fix is not None and kmh is not None and kmh > MOVING_KMH:
+        state.fast = at
+    if fact["of"] == "RMC":
+        state.fix_at, state.fix_kmh = at, kmh if is_fix else None
+
+def on_clock(_setup, state, fact):
+    """ "Replaces the last one, unless that is signed and this is not." """
+    if state.clock is None or fact["isSigned"] or not state.clock["isSigned"]:
+        state.clock = fact
+
+def on_grants(_setup, state, fact):
+    """ "Replaces the list." """
+    state.grants = fact["grants"]
+
+def on_owner(_setup, state, fact):
+    """ "`list`: the persons of the owner's document in force (null: none). Replaces the list." """
+    state.persons = fact["list"]
+
+def on_order(setup, state, fact):
+    """ "once a step was counted, a proof with an origin other than `new` changes nothing ... An invalid proof changes nothing, nor does one
+    of origin `carried` for `cargoaccess`." """
+    origin = fact["origin"]
+    order = ORDERS[fact["proof"]["kind"]](setup, fact["proof"], fact["atMs"], origin)
+    is_late = state.step != NEVER and origin != "new"
+    if order is None or is_late or (origin == "carried" and order.body["feature"] == "cargoaccess"):
+        return
+    feature = order.body["feature"]
+    before = state.orders.get(feature)
+    if order.kind == "broker" and ends_early(state, order, before, origin):
+        return
+    # "A `zone` order changes nothing while a `broker` order that is not carried out stands."
+    if order.kind == "zone" and before is not None and before.kind == "broker" and not before.is_carried:
+        return
+    # "If the order before had the same id, the earlier one of both monotonic ends counts."
+    if before is not None and before.id == order.id:
+        order.end = min(order.end, before.end)
+    state.orders[feature] = order
+
+def broker_order(setup, proof, at, origin):
+    """ "It is invalid if the signature or the form is wrong, or account or device is another, or `origin` is `new` and the boot is another.
+    Its id is `commandID`. Its life ends at `atMs + (expiresMs - issuedMs)`, and ... at `expiresMs` by UTC." """
+    body = body_of(setup, proof["token"])
+    names = ("accountID", "deviceID", "boot") if origin == "new" else ("accountID", "deviceID")
+    if body is None or any(body[name] != setup[name] for name in names):
         return None
+    return Order("broker", body, body["commandID"], at + body["expiresMs"] - body["issuedMs"], body["expiresMs"], origin)
+
+def body_of(setup, token):
+    """ "There a token is `good.` and the body as JSON; any other token is a bad signature." "`hasKey` false: ... no token is valid" """
     try:
-        body = json.loads(token[5:])
+        body = json.loads(token[5:]) if token.startswith("good.") and setup.get("hasKey", True) else None
     except ValueError:
         return None
-    # "or the form is wrong": the note leaves the form to wire.ts, which is not read here.
-    # So only what this oracle needs is looked at.
-    if (not isinstance(body, dict) or body.get("feature") not in FEATURES
-            or body.get("state") not in ("0", "1")
-            or not isinstance(body.get("commandID"), str)
-            or not all(number(body.get(n)) for n in ("counter", "issuedMs", "expiresMs"))):
-        return None
-    return body
+    return body if isinstance(body, dict) and has_form(body) else None
 
-class Guard:
-    def __init__(self, setup):
-        self.account, self.device, self.boot = setup["accountID"], setup["deviceID"], setup["boot"]
-        self.zone_cuts, self.may_lack_fix = setup["zoneCuts"], setup["mayLackFix"]
-        warning = setup["warningMs"]
-        self.warning_needed = INFINITE if warning is None else warning  # "null is infinite"
-        ignition, motion = setup["ignition"], setup["motion"]
-        # None: not fitted, so it stays unknown for ever
-        self.ignition_invert = None if ignition is None else ignition["invert"]
-        self.motion_invert = None if motion is None else motion["invert"]
-        self.outputs = setup["outputs"]
-        self.has_owner, self.owner_list = setup["hasOwner"], None
+def has_form(body):
+    """ "decoded to the body of the command (`src/core/wire/wire.ts`). It is invalid if ... the form is wrong". The syntax of ids is left out. """
+    texts = all(isinstance(body.get(name), str) for name in ("accountID", "deviceID", "commandID", "boot", "reason", "issuer"))
+    counts = all(type(body.get(name)) is int and 0 <= body[name] < 2**53 for name in ("counter", "issuedMs", "expiresMs"))
+    named = body.get("feature") in FEATURES and body.get("state") in ("0", "1") and body.get("mode") == "interlock"
+    return texts and counts and named and type(body.get("cancel")) is bool and body["expiresMs"] >= body["issuedMs"]
 
-        self.newest = self.step = self.held_up = NEVER
-        # Inputs: True: active, False: not active, None: unknown
-        self.ignition = self.motion = None
-        self.ignition_asked = self.motion_asked = NEVER
-        # "Motion" of the note: readMs, readSinceMs, activeMs, activeSinceMs
-        self.read = self.read_since = self.active = self.active_since = NEVER
-        self.fix_kmh = None
-        self.fast = self.fix_at = NEVER
-        self.signs = dict.fromkeys(SIGNS, NEVER)
-        self.clock = None  # (atMs, utcMs, isSigned)
-        self.grants = frozenset()
-        self.sound_since = None  # start of the sound of the warning, None: silent
-        self.warning_at = NEVER
-        self.relays = {feature: Relay() for feature in FEATURES}
-        self.orders = {feature: None for feature in FEATURES}
-        self.counter = FIRST_COUNTER
+def zone_order(_setup, proof, at, origin):
+    """ "id is `feature to zoneID`. Its life ends a day after `atMs`, and ... at `untilMs` by UTC." """
+    name = f"{proof['feature']} {proof['to']} {proof['zoneID']}"
+    return Order("zone", proof, name, at + ZONE_LIFE_MS, proof["untilMs"], origin)
 
-    def takers(self):
-        """Table of kinds. It stays outside the guard, so a guard is freed at once."""
-        return {
-            "step": self.take_step, "inputs": self.take_inputs, "relays": self.take_relays,
-            "sign": self.take_sign, "speed": self.take_speed, "owner": self.take_owner,
-            "clock": self.take_clock, "grants": self.take_grants, "order": self.take_order}
+def attended_order(_setup, proof, at, origin):
+    """ "id is the text of `agreedMs`. Its life ends 125000 after `agreedMs`. With another origin than `new`, or with an `agreedMs` later
+    than `atMs`, it is invalid." """
+    agreed = proof["agreedMs"]
+    is_valid = origin == "new" and agreed <= at
+    return Order("attended", proof, json.dumps(agreed), agreed + TYPED_LIFE_MS, None, origin) if is_valid else None
 
-    # ---- "Facts" ----
+def ends_early(state, order, before, origin):
+    """True for a command after which "nothing else follows"."""
+    # "A `broker` order with `origin` `new` and a counter that is not above the highest one seen (0 at first) changes nothing."
+    body = order.body
+    if origin == "new" and body["counter"] <= state.counter:
+        return True
+    # "A `broker` order raises the highest counter to its own, of any origin."
+    state.counter = max(state.counter, body["counter"])
+    # "A body with `cancel` drops the order of its feature if that has its id and is not carried out"; "A body with state `0` drops the
+    # order of its feature"
+    is_meant = before is not None and before.id == order.id and not before.is_carried
+    if is_meant if body["cancel"] else body["state"] == "0":
+        state.orders.pop(body["feature"], None)
+    return body["cancel"] or body["state"] == "0"
 
-    def take_step(self, fact):
-        at, passed = fact["atMs"], fact["atMs"] - self.step
-        if passed < STEP_MS:
-            return  # two calls in a row prove no more than one
-        if passed > GAP_MS:  # infinite if there was no step before
-            self.held_up = at
-        self.step = at
+ORDERS = {"broker": broker_order, "zone": zone_order, "attended": attended_order}
+FACTS = {"step": on_step, "inputs": on_inputs, "relays": on_relays, "sign": on_sign, "speed": on_speed, "clock": on_clock,
+         "grants": on_grants, "owner": on_owner, "order": on_order}
 
-    def take_inputs(self, fact):
-        asked = fact.get("askedMs")
-        if asked is None or asked > fact["atMs"]:
-            asked = NEVER  # a request of later than its answer is none
-        # "present": an absent member was not read, null was read and means nothing
-        if self.ignition_invert is not None and "ignition" in fact:
-            bit = fact["ignition"]
-            self.ignition = None if bit is None else bit != self.ignition_invert
-            self.ignition_asked = asked
-        if self.motion_invert is not None and "motion" in fact:
-            bit = fact["motion"]
-            self.motion_asked = asked
-            self.motion = None if bit is None else bit != self.motion_invert
-            if bit is None:
-                return
-            at = fact["atMs"]
-            # "A known sample": samples no more than pulseMs apart are one run
-            if at - self.read > PULSE_MS:
-                self.read_since = at
-            self.read = at
-            if self.motion:
-                if at - self.active > PULSE_MS:
-                    self.active_since = at
-                self.active = at
+def reached_outputs(setup, unit):
+    """ "A write *reaches* the outputs of its unit. One to unit 0, which all units take, reaches every output that has a feature, and no
+    other." """
+    return [one for one in setup["outputs"] if (one["feature"] is not None if unit == 0 else one["unit"] == unit)]
 
-    def take_relays(self, fact):
-        at = fact["atMs"]
-        if "warning" in fact:
-            if fact["warning"] is not True:
-                self.sound_since = None
-            elif self.sound_since is None:
-                self.sound_since = at
-            self.warning_at = at
-        for feature in FEATURES:
-            value = fact.get(feature)
-            if value is None:
-                continue  # absent or null: the reading before stays the reading before
-            relay = self.relays[feature]
-            before = relay.reading
-            if before is not value:
-                # the closing of a permit was counted with the permit
-                if value and at - relay.tried > CARRIED_MS:
-                    relay.close(at)
-                relay.since = at
-            relay.reading = value
-            order = self.orders[feature]
-            if feature == "cargoaccess":
-                if before and not value:
-                    self.orders[feature] = None  # an unlock counts once
-            elif (order is not None and value and order.permit is not None
-                    and relay.since < order.end
-                    and at - relay.since >= CARRIED_MS and at - order.permit >= CARRIED_MS):
-                order.carried = True
+def written(request):
+    """Value by address. "Only the members of the kind that is listed above are read. A write without its `first` or `address` is of
+    address 0. One without its `on`, `value` or `values` may close what is there." """
+    if request["kind"] in ("writeCoils", "writeRegisters"):
+        return dict(enumerate(request.get("values", [None]), request.get("first", 0)))
+    return {request.get("address", 0): request.get({"writeCoil": "on", "writeRegister": "value"}.get(request["kind"]))}
 
-    def take_sign(self, fact):
-        of, value = fact["of"], fact["value"]
-        if value is not None:  # a reading that means nothing leaves the last one that does
-            self.signs[of] = fact["atMs"] if value >= SIGNS[of][0] else NEVER
+def touches(request, output, address):
+    """ "if it writes one of its addresses in its address space: coils for `writeCoil`, `pulseCoil` and `writeCoils` if `off` is null,
+    registers for the other two if it is not." """
+    is_register = request["kind"] in ("writeRegister", "writeRegisters")
+    return is_register is (output["off"] is not None) and address in output["addresses"]
 
-    def take_speed(self, fact):
-        kmh, is_fix = fact.get("kmh"), fact.get("isFix")
-        if is_fix is not None and kmh is not None and kmh > MOVING_KMH:
-            self.fast = fact["atMs"]  # dead reckoning counts against, never for
-        if fact["of"] == "RMC":
-            self.fix_kmh = kmh if is_fix is True else None
-            self.fix_at = fact["atMs"]
+def may_close(output, value):
+    """ "if the value there is anything but false (coil) or `off` (register). `pulseCoil` always may, and a request of a kind that is not
+    listed above." "-1: no value opens it" """
+    is_off = type(value) is not bool and value == output["off"] != -1
+    return value is not False if output["off"] is None else not is_off
 
-    def take_owner(self, fact):
-        self.owner_list = fact["list"]
+def refusals_of(setup, state, ask):
+    """**Questions**: the names of the refusals; an empty list is a permit."""
+    request, now = ask["request"], ask["nowMs"]
+    reached = reached_outputs(setup, request["unit"])
+    # "A write that reaches no output with a feature is answered with `{"permit": true}`"; so is "a read"
+    if request["kind"] in ("readBits", "readRegisters") or all(one["feature"] is None for one in reached):
+        return []
+    values = written(request)
+    touched = [(one, address) for one in reached for address in values if touches(request, one, address)]
+    # "A write of an address at which it touches nothing is answered with ... `fault`"; "A write to unit 0 is too, if it touches nothing
+    # there on one of the units that it reaches."
+    if {(one["unit"], address) for one, address in touched} != {(one["unit"], address) for one in reached for address in values}:
+        return ["fault"]
+    relays = {id(one): one["feature"] for one, _ in touched if one["feature"] is not None}
+    if not any(one["feature"] is not None and may_close(one, values[address]) for one, address in touched):
+        # "each relay of a feature that it touches loses its order if that is carried out."
+        for feature in state.orders.keys() & set(relays.values()):
+            if state.orders[feature].is_carried:
+                del state.orders[feature]
+        return []
+    # "A request that may close a relay and touches more than one output that has a feature is answered with `fault`. So is one whose
+    # `isAllowed` throws."
+    if len(relays) > 1 or ask["isAllowed"] == "throw":
+        return ["fault"]
+    feature = next(iter(relays.values()))
+    terms = Terms(setup, state, feature, now, ask["isAllowed"])
+    if not (refusals := [name for name, holds in CONDITIONS.items() if not holds(terms)]):
+        give_permit(state.relays[feature], state.orders[feature], now)
+    return refusals
 
-    def take_clock(self, fact):
-        if self.clock is None or fact["isSigned"] or not self.clock[2]:
-            self.clock = (fact["atMs"], fact["utcMs"], fact["isSigned"])
+def give_permit(relay, order, now):
+    """ "the order and its relay have a permit of `nowMs`"; "A permit for a relay that was not tried within the last `tryMs`
+    (`nowMs - triedMs >= tryMs`, or never) is a new *try*: `triedMs` is `nowMs`, and counts as a closing" """
+    order.permit = now
+    if now - relay.tried >= TRY_MS:
+        relay.tried = now
+        keep_closing(relay, now)
 
-    def take_grants(self, fact):
-        self.grants = frozenset(fact["grants"])
+class Terms:
+    """ "On closing the relay of `feature` at `nowMs`. First some terms" """
 
-    def take_order(self, fact):
-        """"Order": the sentences of the note, in their order."""
-        proof, origin, at = fact["proof"], fact["origin"], fact["atMs"]
-        kind = proof["kind"]
-        is_new = origin == "new"
-        if not is_new and self.step != NEVER:
-            return  # kept orders count at the start only
-        utc_end = body = None
-        if kind == "broker":
-            body = body_of(proof.get("token"))
-            if (body is None or body["accountID"] != self.account
-                    or body["deviceID"] != self.device
-                    or (is_new and body["boot"] != self.boot)):
-                return  # "an invalid proof changes nothing"
-            counter = body["counter"]
-            if is_new and counter <= self.counter:
-                return
-            if origin == "carried" and body["feature"] == "cargoaccess":
-                return  # a lock is never opened again, and nothing else changes
-            if counter > self.counter:
-                self.counter = counter
-            feature, order_id = body["feature"], body["commandID"]
-            before = self.orders[feature]
-            if body.get("cancel"):
-                if before is not None and before.id == order_id and not before.carried:
-                    self.orders[feature] = None
-                return  # "and nothing else follows"
-            if body["state"] == "0":
-                self.orders[feature] = None
-                return
-            end = at + (body["expiresMs"] - body["issuedMs"])
-            if not is_new:
-                utc_end = body["expiresMs"]
-        elif kind == "zone":
-            feature = proof["feature"]
-            if origin == "carried" and feature == "cargoaccess":
-                return
-            before = self.orders[feature]
-            if before is not None and before.kind == "broker" and not before.carried:
-                return  # a person's order goes before that of a geozone
-            order_id = f'{feature} {proof["to"]} {proof["zoneID"]}'
-            end = at + ZONE_LIFE_MS
-            if not is_new:
-                utc_end = proof["untilMs"]
-        else:
-            if not is_new or proof["agreedMs"] > at:
-                return  # nobody consents in the future
-            feature = proof["feature"]
-            before = self.orders[feature]
-            # "the text of agreedMs": as JavaScript writes a number
-            agreed = proof["agreedMs"]
-            order_id = str(int(agreed)) if agreed == int(agreed) else repr(agreed)
-            end = agreed + ATTENDED_LIFE_MS
-        if before is not None and before.id == order_id:
-            end = min(end, before.end)  # the same order does not live longer by coming twice
-        self.orders[feature] = Order(kind, order_id, end, utc_end, origin == "carried", body)
+    def __init__(self, setup, state, feature, now, verdict):
+        self.setup, self.state, self.feature, self.now, self.is_allowed = setup, state, feature, now, verdict
+        self.is_cargo, self.order = feature == "cargoaccess", state.orders.get(feature)
+        self.kind = None if self.order is None else self.order.kind
+        self.key, motion = state.inputs["ignition"].active, state.inputs["motion"].active
+        # "the last RMC had a speed of a measured mode and is young within `fixMs`."
+        self.has_fix = state.fix_kmh is not None and now - state.fix_at <= FIX_MS
+        # "fix, and `nowMs - activeSinceMs >= stuckMs`, and `fastMs < activeSinceMs`."
+        is_stuck = self.has_fix and now - state.active_since >= STUCK_MS and state.fast < state.active_since
+        # "(motion is active, or `nowMs - activeMs <= pulseMs`), and not stuck."
+        self.is_moved = (motion is True or now - state.active <= PULSE_MS) and not is_stuck
+        # "motion is known and not active, and not moved."
+        self.is_quiet = motion is False and not self.is_moved
+        # "quiet, and `nowMs - max(readSinceMs, activeMs) >= quietMs`."
+        self.is_rested = self.is_quiet and now - max(state.read_since, state.active) >= QUIET_MS
+        # "the `askedMs` of each of ignition and motion that is known now (true or false)."
+        self.asked = [one.asked for one in state.inputs.values() if one.active is not None]
 
-    # ---- "Questions" ----
+    def is_warned(self):
+        """ "the warning output was read within `warningMs` of the limits, sounds, and has sounded for `warningMs` of the set-up." """
+        since, least = self.state.warning_since, self.setup["warningMs"]
+        is_read = self.now - self.state.warning_read <= WARNING_MS
+        return is_read and since is not None and least is not None and self.now - since >= least
 
-    def ask(self, question):
-        request = question["request"]
-        kind = request["kind"]
-        if kind == "readBits" or kind == "readRegisters":
-            return PERMIT  # a read may close nothing
-        is_coil = kind not in ("writeRegister", "writeRegisters")
-        if kind == "writeCoils" or kind == "writeRegisters":
-            first, values = request["first"], request["values"]
-        else:
-            first = request["address"]
-            values = (request["on"] if kind == "writeCoil" else request["value"],)
-        unit = request["unit"]
-        # "Unit 0 is every unit": there only the relays of vehicle features are named.
-        reached = [one for one in self.outputs
-                   if one["unit"] == unit or (unit == 0 and one["feature"] is not None)]
-        if all(one["feature"] is None for one in reached):
-            return PERMIT  # a unit without a restrictive relay
-        touched = set()
-        may_close = is_stray = False
-        for n, value in enumerate(values):
-            named = [one for one in reached
-                     if (one["off"] is None) == is_coil and first + n in one["addresses"]]
-            is_stray = is_stray or not named
-            for one in named:
-                if one["feature"] is None:
-                    continue
-                touched.add(one["feature"])
-                # "anything but false (coil) or `off` (register)"
-                if kind == "pulseCoil" or (value is not False if is_coil
-                                           else isinstance(value, bool) or value != one["off"]):
-                    may_close = True
-        if is_stray:
-            return FAULT
-        if not may_close:
-            for feature in touched:  # a safe write ends what was carried out
-                order = self.orders[feature]
-                if order is not None and order.carried:
-                    self.orders[feature] = None
-            return PERMIT
-        if len(touched) > 1 or question["isAllowed"] == "throw":
-            return FAULT
-        feature, now = touched.pop(), question["nowMs"]
-        mask = self.refusals(feature, now, question["isAllowed"])
-        if mask == 0:
-            relay, order = self.relays[feature], self.orders[feature]
-            if now - relay.tried >= TRY_MS:
-                relay.tried = now
-                relay.close(now)
-            order.permit = now
-        return answer_of(mask)
+    def is_shown(self, name):
+        """ "a sign that is young within its time." """
+        return self.now - self.state.signs[name] <= SIGNS[name][1]
 
-    def is_agreed(self, order, now):
-        """"Owner": as many persons of the list in force as it wants agree to this order."""
-        body, named = order.body, self.owner_list
-        if body is None or named is None:
+    def now_utc(self):
+        """ "the last clock plus the time since; later than any life if there is none." """
+        clock = self.state.clock
+        return inf if clock is None else clock["utcMs"] + self.now - clock["atMs"]
+
+    def is_agreed(self):
+        """ "the time is before `validUntilMs` and before `expiresMs` of the order, the `credential` of each of its `assertions` is among
+        `persons`, and they are at least as many different ones as `needed` says"; "at now by UTC; for an order that is carried out 1 ms
+        before its `expiresMs`" """
+        persons, body = self.state.persons, self.order.body
+        time = body["expiresMs"] - 1 if self.order.is_carried else self.now_utc()
+        if persons is None or time >= min(persons["validUntilMs"], body["expiresMs"]):
             return False
-        if order.carried:
-            utc = body["expiresMs"] - 1
-        elif self.clock is None:
-            return False
+        by = {one["credential"] for one in body.get("assertions", [])}
+        return by <= set(persons["persons"]) and len(by) >= persons["needed"][self.feature]
+
+def has_order(terms):
+    """ "There is an order. With `hasOwner`: it is of the kind `broker`, and agreed. Else, one of a geozone: its id is among the grants, and
+    for `enginecutoff` the installer's `zoneCuts` is set" """
+    if terms.setup["hasOwner"]:
+        return terms.kind == "broker" and terms.is_agreed()
+    if terms.kind == "zone":
+        return terms.order.id in terms.state.grants and (terms.is_cargo or terms.setup["zoneCuts"])
+    return terms.kind is not None
+
+def is_unexpired(terms):
+    """ "There is an order. It is carried out, or `nowMs` is before its end and now by UTC is before its end by UTC, if it has one" """
+    order = terms.order
+    if order is None or order.is_carried:
+        return order is not None
+    return terms.now < order.end and (order.end_utc is None or terms.now_utc() < order.end_utc)
+
+def is_without_holdup(terms):
+    """ "`nowMs` is not before `newestMs`, and at most `gapMs` after the last counted step; each of asked is not before `heldUpMs`; and if
+    there is a fix, `fix.atMs - unreadMs >= heldUpMs`" """
+    state, now = terms.state, terms.now
+    is_fix_since = not terms.has_fix or state.fix_at - UNREAD_MS >= state.held_up
+    is_since = is_fix_since and all(one >= state.held_up for one in terms.asked)
+    return is_since and state.newest <= now <= state.step + GAP_MS
+
+def has_key(terms):
+    """ "The key reads off. Or fix and quiet, and: for `cargoaccess` the order is not `attended`; for `enginecutoff` the key reads on,
+    warned, and the order is `broker` and not carried out" """
+    if terms.key is False:
+        return True
+    if terms.is_cargo:
+        return terms.has_fix and terms.is_quiet and terms.kind != "attended"
+    is_warned_cut = terms.key is True and terms.is_warned() and terms.kind == "broker" and not terms.order.is_carried
+    return terms.has_fix and terms.is_quiet and is_warned_cut
+
+def has_place(terms):
+    """ "Fix. Or the key reads off, and: the order is `attended`, or the installer's `mayLackFix` is set and rested" """
+    return terms.has_fix or (terms.key is False and (terms.kind == "attended" or (terms.setup["mayLackFix"] and terms.is_rested)))
+
+def is_in_pace(terms):
+    """ "Of the closings and tries that are kept, without the try that began less than `tryMs` ago: each is at least `betweenMs` ago; and
+    they are fewer than `perHour`, or the oldest is at least `hourMs` ago" """
+    relay, now = terms.state.relays[terms.feature], terms.now
+    kept = [one for one in relay.closings if now - relay.tried >= TRY_MS or one != relay.tried]
+    return all(now - one >= BETWEEN_MS for one in kept) and (len(kept) < PER_HOUR or now - kept[0] >= HOUR_MS)
+
+CONDITIONS = {
+    "order": has_order,
+    "expiry": is_unexpired,
+    "inputs": lambda terms: all(terms.now - one <= INPUT_MS for one in terms.asked),  # "`nowMs - askedMs <= inputMs` for each of asked"
+    "holdup": is_without_holdup,
+    "key": has_key,
+    "motion": lambda terms: not terms.is_moved,  # "Not moved"
+    "speed": lambda terms: terms.now - terms.state.fast > FIX_MS,  # "`nowMs - fastMs > fixMs`"
+    "place": has_place,
+    # "The feature is `cargoaccess`, or the key reads on, or neither `rpm` nor `busRpm` is shown"
+    "engine": lambda terms: terms.is_cargo or terms.key is True or not (terms.is_shown("rpm") or terms.is_shown("busRpm")),
+    "bus": lambda terms: not terms.is_shown("busKmh"),  # "`busKmh` is not shown"
+    "pace": is_in_pace,
+    "interlock": lambda terms: terms.is_allowed is True,  # "`isAllowed`"
+}
+
+def main():
+    """ "first a `setup`, and prints one answer for each question. A further `setup` starts anew." """
+    setup, state = None, None
+    for line in map(json.loads, sys.stdin):
+        if "setup" in line:
+            setup, state = line["setup"], State()
+        elif "fact" in line:
+            state.newest = max(state.newest, line["fact"]["atMs"])  # "`newestMs` is the greatest `atMs` of all of them."
+            FACTS[line["fact"]["kind"]](setup, state, line["fact"])
         else:
-            utc = self.clock[1] + (now - self.clock[0])
-        if utc >= named["validUntilMs"] or utc >= body["expiresMs"]:
-            return False
-        by = [one["credential"] for one in body.get("assertions", ())]
-        return (all(one in named["persons"] for one in by)
-                and len(set(by)) >= named["needed"][body["feature"]])
+            refusals = refusals_of(setup, state, line["ask"])
+            print(json.dumps({"permit": False, "refusals": refusals} if refusals else {"permit": True}, separators=(",", ":")))
 
-    def refusals(self, feature, now, is_allowed):
-        """"Conditions": the mask of those that do not hold for closing at `now`."""
-        order = self.orders[feature]
-        kind, carried = (None, False) if order is None else (order.kind, order.carried)
-        is_engine = feature == "enginecutoff"
-        ignition, motion = self.ignition, self.motion
-        key_off, key_on = ignition is False, ignition is True
-
-        # The terms above the table
-        fix = self.fix_kmh is not None and now - self.fix_at <= FIX_MS
-        stuck = (fix and now - self.active_since >= STUCK_MS
-                 and self.fast < self.active_since)
-        moved = (motion is True or now - self.active <= PULSE_MS) and not stuck
-        quiet = motion is False and not moved
-        asked = [at for bit, at in ((ignition, self.ignition_asked), (motion, self.motion_asked))
-                 if bit is not None]
-
-        mask = 0  # each bit is named as the row of the table
-        if order is None or (not self.is_agreed(order, now) if self.has_owner else
-                             kind == "zone" and (order.id not in self.grants
-                                                 or (is_engine and not self.zone_cuts))):
-            mask |= ORDER
-        # without an order there is no end to be before
-        if not carried and (order is None or now >= order.end
-                            or not self.is_before_utc(order.utc_end, now)):
-            mask |= EXPIRY
-        if asked and now - min(asked) > INPUT_MS:  # none known: nothing to be old
-            mask |= INPUTS
-        if (now < self.newest or now - self.step > GAP_MS or (asked and min(asked) < self.held_up)
-                or (fix and self.fix_at - UNREAD_MS < self.held_up)):
-            mask |= HOLDUP
-        if not key_off:
-            if not (fix and quiet):
-                mask |= KEY
-            elif is_engine:
-                if not (key_on and kind == "broker" and not carried and self.is_warned(now)):
-                    mask |= KEY
-            elif kind == "attended":
-                mask |= KEY
-        if moved:
-            mask |= MOTION
-        if now - self.fast <= FIX_MS:
-            mask |= SPEED
-        if not fix:
-            rested = quiet and now - max(self.read_since, self.active) >= QUIET_MS
-            if not (key_off and (kind == "attended" or (self.may_lack_fix and rested))):
-                mask |= PLACE
-        if is_engine and not key_on and (self.shows("rpm", now) or self.shows("busRpm", now)):
-            mask |= ENGINE
-        if self.shows("busKmh", now):
-            mask |= BUS
-        relay = self.relays[feature]
-        closings = relay.closings
-        if now - relay.tried < TRY_MS:  # the try under way does not count against itself
-            closings = [at for at in closings if at != relay.tried]
-        # the newest closing is the nearest, so it speaks for each
-        if closings and (now - closings[-1] < BETWEEN_MS or (
-                len(closings) == PER_HOUR and now - closings[0] < HOUR_MS)):
-            mask |= PACE
-        if is_allowed is not True:
-            mask |= INTERLOCK
-        return mask
-
-    def is_before_utc(self, utc_end, now):
-        """An end by UTC is not reached: "later than any life if there is none" (no clock)."""
-        if utc_end is None:
-            return True
-        if self.clock is None:
-            return False
-        return self.clock[1] + (now - self.clock[0]) < utc_end
-
-    def is_warned(self, now):
-        return (self.sound_since is not None and now - self.warning_at <= WARNING_MS
-                and now - self.sound_since >= self.warning_needed)
-
-    def shows(self, of, now):
-        return now - self.signs[of] <= SIGNS[of][1]
-
-def main(lines, out):
-    guard = takers = ask = None
-    answers = []
-    for text in lines:
-        line = scan(text, 0)[0]
-        fact = line.get("fact")
-        if fact is not None:
-            guard.newest = max(guard.newest, fact["atMs"])
-            takers[fact["kind"]](fact)
-        elif "ask" in line:
-            answers.append(ask(line["ask"]))
-            if len(answers) >= 4096:  # few large writes, and no answer kept for long
-                out.write("\n".join(answers) + "\n")
-                answers.clear()
-        else:
-            guard = Guard(line["setup"])  # "A further setup starts anew"
-            takers, ask = guard.takers(), guard.ask
-    out.write("".join(text + "\n" for text in answers))
-
-if __name__ == "__main__":
-    import gc
-    gc.disable()  # no cycles here: nothing to search for
-    main(sys.stdin, sys.stdout)
+main()

@@ -1,6 +1,7 @@
 // The relay guard without the interlock: whole vehicles in which every other rule is switched off (the judge permits everything) live through drives,
 // keys, losses of the receiver, restarts and forged orders. Whatever closes a relay must satisfy what the guard guarantees alone.
 import { describe, expect, it, vi } from 'vitest';
+import { formatSentence } from '../../simulator/hardware/gnss-sentences.ts';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
 import type { CommandBody } from '../../src/core/wire/wire.ts';
 import { extent } from '../support/extent.ts';
@@ -93,6 +94,168 @@ async function createWorld(seed: string): Promise<{ readonly world: World; live(
   return { world: { rig, closings }, live };
 }
 
+const cut = (rig: VehicleRig): void => rig.command('enginecutoff', '1');
+
+function driveOff(rig: VehicleRig): void {
+  rig.board.setSignal('ignition', true);
+  rig.run(5);
+  rig.drive(60);
+  rig.run(30);
+}
+
+/** Stops, with an order that waits: each 10 s it is tried once more. Stands for 5 s at the end. */
+function stopForCut(rig: VehicleRig): void {
+  driveOff(rig);
+  rig.drive(0);
+  rig.run(8);
+  cut(rig);
+  rig.run(5);
+  expect(rig.speedKmh()).toBe(0);
+}
+
+/** The receiver stands still in time and place: it repeats one sentence. */
+function repeatPlace(rig: VehicleRig): void {
+  rig.sky(false);
+  const body = 'GNRMC,000100.00,A,4339.00000,N,07920.40000,W,0.0,0.0,010127,,,A';
+  const text = formatSentence(body);
+  for (let at = 0; at < 20; at += 1) {
+    rig.dispatch({ kind: 'bytes', port: 'gnss', bytes: new TextEncoder().encode(text) });
+    rig.run(1);
+  }
+}
+
+/** Each row of the table in `agent/SAFETY.md` that the guard alone does not refuse, and its nearest that it does. */
+const scenes: readonly (readonly [what: string, isLetThrough: boolean, live: (rig: VehicleRig) => void])[] = [
+  [
+    'a drive with a broken key wire, no fix and a motion input that has failed quiet for 25 s',
+    false,
+    (rig) => {
+      driveOff(rig);
+      rig.unplug();
+      rig.sky(false);
+      cut(rig);
+      rig.run(25);
+      expect(rig.speedKmh()).toBeGreaterThan(50);
+    },
+  ],
+  [
+    'a drive with a broken key wire, no fix and a motion input that has failed quiet for 40 s',
+    true,
+    (rig) => {
+      driveOff(rig);
+      rig.unplug();
+      rig.sky(false);
+      cut(rig);
+      rig.run(40);
+      expect(rig.speedKmh()).toBeGreaterThan(50);
+    },
+  ],
+  [
+    'a receiver that repeats its last place, a broken key wire and a motion input that failed quiet',
+    true,
+    (rig) => {
+      driveOff(rig);
+      rig.unplug();
+      cut(rig);
+      repeatPlace(rig);
+      expect(rig.speedKmh()).toBeGreaterThan(50);
+    },
+  ],
+  [
+    'a receiver that repeats its last place and a broken key wire, with a sound motion input',
+    false,
+    (rig) => {
+      driveOff(rig);
+      rig.board.setSignal('ignition', false);
+      cut(rig);
+      repeatPlace(rig);
+    },
+  ],
+  [
+    'a board that repeats old bits and a silent receiver',
+    true,
+    (rig) => {
+      rig.board.setFaults({ repeatsBits: true });
+      rig.sky(false);
+      driveOff(rig);
+      cut(rig);
+      rig.run(10);
+      expect(rig.speedKmh()).toBeGreaterThan(50);
+    },
+  ],
+  [
+    'contacts that lose their supply at a red light',
+    true,
+    (rig) => {
+      stopForCut(rig);
+      rig.board.setFaults({ commonLost: true });
+      rig.run(6);
+    },
+  ],
+  [
+    'a key that has been off for less than 10 s',
+    true,
+    (rig) => {
+      stopForCut(rig);
+      rig.board.setSignal('ignition', false);
+      rig.run(6);
+    },
+  ],
+  [
+    'a vehicle that is towed without a fix, by a motion input that shows it',
+    false,
+    (rig) => {
+      rig.sky(false);
+      rig.drive(20);
+      rig.run(10);
+      cut(rig);
+      rig.run(60);
+    },
+  ],
+  [
+    'a vehicle that is towed without a fix, by a motion input that has become quiet',
+    true,
+    (rig) => {
+      rig.sky(false);
+      rig.drive(20);
+      rig.run(10);
+      cut(rig);
+      rig.unplug();
+      rig.run(60);
+      expect(rig.speedKmh()).toBeGreaterThan(10);
+    },
+  ],
+  [
+    'an order of an earlier run before its end',
+    true,
+    (rig) => {
+      rig.board.setSignal('ignition', true);
+      rig.run(5);
+      cut(rig);
+      rig.run(5);
+      rig.kill();
+      rig.board.setSignal('ignition', false);
+      rig.start();
+      rig.run(30);
+    },
+  ],
+  [
+    'an order of an earlier run after its end',
+    false,
+    (rig) => {
+      rig.board.setSignal('ignition', true);
+      rig.run(5);
+      rig.command('enginecutoff', '1', { expiresMs: rig.clock.utcMs() + 20_000 });
+      rig.run(5);
+      rig.kill();
+      rig.board.setSignal('ignition', false);
+      rig.run(20);
+      rig.start();
+      rig.run(30);
+    },
+  ],
+];
+
 const seeds = Array.from({ length: extent({ gate: 3, nightly: 400 }) }, (_, at) => String(at));
 
 describe('the relay guard alone', () => {
@@ -116,6 +279,18 @@ describe('the relay guard alone', () => {
       `${all.length} closings, ${cuts.length} of them cuts, in ${seeds.length} lives without an interlock`,
     );
   });
+
+  for (const [what, isLetThrough, live] of scenes)
+    it(`${isLetThrough ? 'lets a cut through' : 'refuses a cut'}: ${what}`, { timeout: 60_000 }, async () => {
+      const closed: string[] = [];
+      const rig = await createVehicleRig({
+        onContact: ({ feature, energised }) => void (energised && closed.push(String(feature))),
+      });
+      rig.run(60);
+      live(rig);
+      expect(closed).toEqual(isLetThrough ? ['enginecutoff'] : []);
+      rig.kill();
+    });
 
   it('lets none close by a forged order', async () => {
     const closed: string[] = [];

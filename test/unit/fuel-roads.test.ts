@@ -8,19 +8,15 @@ import { seededRandom } from '../support/serial/nmea-lines.ts';
 import { hillLegs, type Leg, roadDay, type Sender } from '../support/vehicle/fuel-road.ts';
 import {
   changesOf,
-  isTold,
+  driving,
+  kinds,
   made,
+  off,
   runTank,
   type TankSecond,
+  told,
   withChange,
 } from '../support/vehicle/fuel-runs.ts';
-
-const off = { ignition: 'off' } as const;
-const driving = { motion: 'moving' } as const;
-const told = (seconds: readonly TankSecond[], given: Parameters<typeof runTank>[1] = {}) =>
-  runTank(seconds, given).events.filter(isTold);
-const kinds = (seconds: readonly TankSecond[], given: Parameters<typeof runTank>[1] = {}) =>
-  told(seconds, given).map(({ kind }) => kind);
 
 /** A parked tank that falls by `by` over an hour, as a sender with so many steps shows it. */
 const stepped = (sender: Sender, level: number, by: number, context: Partial<TankSecond> = off) =>

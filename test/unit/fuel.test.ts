@@ -19,19 +19,16 @@ const standardFuelSettings = standardSettings.fuel;
 
 import {
   changesOf,
+  driving,
   isTold,
+  kinds,
   made,
+  off,
   runTank,
   type TankSecond,
+  told,
   withChange,
 } from '../support/vehicle/fuel-runs.ts';
-
-const off = { ignition: 'off' } as const;
-const driving = { motion: 'moving' } as const;
-const told = (seconds: readonly TankSecond[], given: Parameters<typeof runTank>[1] = {}) =>
-  runTank(seconds, given).events.filter(isTold);
-const kinds = (seconds: readonly TankSecond[], given: Parameters<typeof runTank>[1] = {}) =>
-  told(seconds, given).map(({ kind }) => kind);
 
 describe('theft and refill as they happen', () => {
   it('a drain while parked is reported within two minutes of its threshold, with both levels and its time', () => {

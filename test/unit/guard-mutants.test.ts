@@ -2,10 +2,10 @@
 // that can be seen is listed with its reason.
 import { expect, it } from 'vitest';
 import { extent } from '../support/extent.ts';
-import { conditions, courses, lives, requests } from '../support/guard/guard-cases.ts';
+import { casesAsLines } from '../support/guard/guard-cases.ts';
 import { createLineGuard, type Line, randomLines } from '../support/guard/guard-lines.ts';
 import { type Guard, guardOf, guardSource, mutantsOf, mutated } from '../support/guard/guard-mutants.ts';
-import { guardSetup, linesOf, linesOfCourse, nowMs } from '../support/guard/guard-rig.ts';
+import { guardSetup, nowMs } from '../support/guard/guard-rig.ts';
 
 /** Part of a mutant's title, and why no answer shows it. */
 const equivalent: readonly (readonly [title: string, reason: string])[] = [
@@ -26,7 +26,6 @@ const equivalent: readonly (readonly [title: string, reason: string])[] = [
   ['kmh > limits.movingKmh;  [null -> 0]', 'null is not above any speed'],
   ['[order === undefined -> (false)]', 'an order that is undefined is none'],
   ['isMade = true;', 'it is there for the types'],
-  ['[on ?? value ?? true -> (on ?? value)]', 'undefined opens nothing either'],
   ['limits.tryMs;  [< -> <=]', 'at that time the pace refuses a permit'],
   ['newestMs ? {  [> -> >=]', 'it is the same time'],
   ['[feature = null] = hit;  [null -> 0]', 'a write that hits no relay is a stray one'],
@@ -34,11 +33,6 @@ const equivalent: readonly (readonly [title: string, reason: string])[] = [
   ['["not one relay alone" -> ', 'the text of the error is not read'],
 ];
 
-const directed = [
-  ...[...conditions, ...lives].map(([, facts, , asking]) => linesOf(facts, asking)),
-  ...requests.map(([request]) => linesOf([], { request })),
-  ...courses.map(linesOfCourse),
-];
 const random = extent({ gate: ['1'], nightly: ['1', '2', '3', '4'] }).map((seed) =>
   [...randomLines(seed, 8000)].map((line) => JSON.parse(line) as Line),
 );
@@ -78,7 +72,7 @@ function* answers(guard: Guard, lines: readonly Line[]): Generator<string | null
 it('finds every mutant of the guard', { timeout: 600_000 }, async () => {
   const source = await guardSource();
   const sound = guardOf(source);
-  const worlds = [...directed, ...random];
+  const worlds = [...casesAsLines, ...random];
   const right = worlds.map((lines) => [...answers(sound, lines)]);
   const isFound = (guard: Guard): boolean =>
     !isFailSafe(guard) ||

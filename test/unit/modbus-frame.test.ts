@@ -244,9 +244,21 @@ describe('an RTU frame', () => {
     expect(checkRequest({ ...read, unit: 0 })).toContain('unit 0');
     expect(checkRequest({ ...read, count: 2001 })).toContain('2001');
     expect(checkRequest({ ...read, first: 65_530 })).toContain('65530');
+    expect(checkRequest({ ...read, function: 5 as 1 })).toContain('function 5');
     expect(checkRequest({ kind: 'writeRegister', unit: 1, address: 0, value: 70_000 })).toContain('70000');
     expect(checkRequest({ kind: 'writeRegisters', unit: 1, first: 0, values: [] })).toContain('count 0');
     fc.assert(fc.property(requests, (request) => checkRequest(request) === null));
+  });
+
+  it('has the members of its kind alone, as the relay guard judges it', () => {
+    const alien = { function: 2, first: 7, address: 9, count: 3, on: true, value: 6, values: [true, true] };
+    fc.assert(
+      fc.property(requests, (request) => {
+        const mixed = { ...alien, ...request } as typeof request;
+        expect(checkRequest(mixed)).toBeNull();
+        expect(encodeRequest(mixed)).toEqual(encodeRequest(request));
+      }),
+    );
   });
 
   it('is described in words for people', () => {

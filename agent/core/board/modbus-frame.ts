@@ -88,13 +88,16 @@ const writeCodes = {
 /** Longest time that the boards accept; any larger value could mean "on". */
 const pulseMost = 0x7fff;
 
-function functionCode(request: ModbusRequest): number {
-  return 'function' in request ? request.function : writeCodes[request.kind];
-}
+type ReadRequest = Extract<ModbusRequest, { readonly function: number }>;
 
 /** True when the request changes something on the unit. */
-export function isWrite(request: ModbusRequest): boolean {
+export function isWrite(request: ModbusRequest): request is Exclude<ModbusRequest, ReadRequest> {
   return request.kind !== 'readBits' && request.kind !== 'readRegisters';
+}
+
+// By its kind alone, as the relay guard judges it: a member of another kind changes nothing.
+function functionCode(request: ModbusRequest): number {
+  return isWrite(request) ? writeCodes[request.kind] : request.function;
 }
 
 /** Maximum number of items in one request (AP 6.1 to 6.12). */
@@ -109,8 +112,10 @@ const limits = {
 } as const;
 
 function span(request: ModbusRequest): { first: number; count: number } {
-  if ('address' in request) return { first: request.address, count: 1 };
-  return { first: request.first, count: 'count' in request ? request.count : request.values.length };
+  if (!isWrite(request)) return { first: request.first, count: request.count };
+  if (request.kind === 'writeCoils' || request.kind === 'writeRegisters')
+    return { first: request.first, count: request.values.length };
+  return { first: request.address, count: 1 };
 }
 
 /** Reason why the request cannot be sent (AP 6.1 to 6.12: counts and addresses; SL 2.2: units 1 to 247, no broadcast); null: none. */
@@ -118,6 +123,8 @@ export function checkRequest(request: ModbusRequest): string | null {
   const { first, count } = span(request);
   const limit = limits[request.kind];
   if (!isWithin(request.unit, 1, 247)) return `unit ${request.unit} is not 1 to 247`;
+  if (!isWrite(request) && !isWithin(request.function, 1, 4))
+    return `function ${request.function} reads nothing`;
   if (!isWithin(count, 1, limit)) return `count ${count} is not 1 to ${limit}`;
   if (!isWithin(first, 0, 0x10000 - count)) return `address ${first} with count ${count} is not 0 to 65535`;
   if (request.kind === 'pulseCoil')
@@ -155,7 +162,7 @@ function requestBody(request: ModbusRequest): number[] {
   if (request.kind === 'writeRegister' || request.kind === 'pulseCoil')
     return [...pair(first), ...pair(request.value)];
   const head = [...pair(first), ...pair(count)];
-  if ('count' in request) return head;
+  if (!isWrite(request)) return head;
   const data = request.kind === 'writeCoils' ? packBits(request.values) : request.values.flatMap(pair);
   return [...head, data.length, ...data];
 }

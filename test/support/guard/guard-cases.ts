@@ -8,6 +8,8 @@ import {
   type Asking,
   type Course,
   inputsFact,
+  linesOf,
+  linesOfCourse,
   nowMs,
   orderFact,
   parked,
@@ -60,6 +62,11 @@ const sound = (agoMs: number): readonly GuardFact[] => [
 ];
 const keyOn = [...parked, inputsFact(true, false)];
 
+const onTwoUnits = [
+  { feature: 'enginecutoff', unit: 1, addresses: [0], off: null },
+  { feature: 'cargoaccess', unit: 2, addresses: [1], off: null },
+] as const;
+
 export const conditions: readonly Case[] = [
   [
     'a frame without an address, as if it were of the first one',
@@ -83,6 +90,30 @@ export const conditions: readonly Case[] = [
     {
       setup: { outputs: [{ feature: 'enginecutoff', unit: 1, addresses: [0, 1], off: null }] },
       request: { kind: 'writeCoil', unit: 1, address: 0xff, on: true },
+    },
+  ],
+  [
+    'a broadcast of a place that one of the units with a relay does not name',
+    parked,
+    ['fault'],
+    { setup: { outputs: onTwoUnits }, request: { kind: 'writeCoil', unit: 0, address: 0, on: true } },
+  ],
+  [
+    'a broadcast of a place that names a relay on each of two units',
+    parked,
+    ['fault'],
+    {
+      setup: { outputs: [...onTwoUnits, { feature: 'enginecutoff', unit: 2, addresses: [0], off: null }] },
+      request: { kind: 'writeCoil', unit: 0, address: 0, on: true },
+    },
+  ],
+  [
+    'a broadcast that opens a relay on each of two units',
+    parked,
+    'permit',
+    {
+      setup: { outputs: [...onTwoUnits, { feature: 'enginecutoff', unit: 2, addresses: [0], off: null }] },
+      request: { kind: 'writeCoil', unit: 0, address: 0, on: false },
     },
   ],
   [
@@ -653,6 +684,15 @@ const none = ['order', 'expiry', 'holdup', 'key', 'place'] as const;
 export const requests: readonly (readonly [request: LineRequest, answer: 'permit' | readonly Refusal[]])[] = [
   [{ kind: 'unheardOf', unit: 1 }, none],
   [{ kind: 'unheardOf', unit: 1, address: 0 }, none],
+  [{ kind: 'readWriteRegisters', unit: 1, first: 0, values: [0] }, none],
+  // Members of another kind are not sent: they must not hide what is.
+  [{ kind: 'unheardOf', unit: 1, address: 0, on: false }, none],
+  [{ kind: 'pulseCoil', unit: 1, address: 0, value: 7, on: false }, none],
+  [{ kind: 'writeCoil', unit: 1, address: 0, on: true, values: [false] }, none],
+  [{ kind: 'writeCoil', unit: 1, address: 0, on: true, first: 2 }, none],
+  [{ kind: 'writeCoils', unit: 1, first: 0, values: [true], address: 2 }, none],
+  [{ kind: 'writeCoils', unit: 1, first: 0, on: false }, none],
+  [{ kind: 'writeCoil', unit: 1, address: 0 }, none],
   [{ kind: 'readBits', unit: 1, first: 0 }, 'permit'],
   [{ kind: 'readRegisters', unit: 1, first: 0 }, 'permit'],
   [{ kind: 'readBits', unit: 1, first: 5 }, 'permit'],
@@ -751,4 +791,11 @@ export const courses: readonly Course[] = [
     [short, 0, read(18_999, true), read(24_000, true), read(24_100, false), 40_000],
     ['permit', 'permit'],
   ],
+];
+
+/** Each case as lines of its own. */
+export const casesAsLines = [
+  ...[...conditions, ...lives].map(([, facts, , asking]) => linesOf(facts, asking)),
+  ...requests.map(([request]) => linesOf([], { request })),
+  ...courses.map(linesOfCourse),
 ];

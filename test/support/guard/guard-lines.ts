@@ -100,9 +100,10 @@ const mostly = <Item>(luck: Luck, usual: Item, others: readonly Item[]): Item =>
 
 function randomSetup(luck: Luck): SetupLine['setup'] {
   const isCoil = luck.chance(0.7);
+  const cargoUnit = mostly(luck, 1, [2]);
   const relays = features.map((feature, at) => ({
     feature,
-    unit: 1,
+    unit: at === 0 ? 1 : cargoUnit,
     addresses: isCoil ? [at, 0x200 + at] : [at],
     off: isCoil ? null : at * 2,
   }));
@@ -123,6 +124,7 @@ function randomSetup(luck: Luck): SetupLine['setup'] {
     mayLackFix: luck.chance(0.7),
     warningMs: luck.chance(0.5) ? 3e4 : null,
     hasOwner: luck.chance(0.2),
+    hasKey: luck.chance(0.98),
   };
 }
 

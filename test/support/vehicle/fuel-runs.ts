@@ -145,3 +145,14 @@ export function made(
     };
   });
 }
+
+export const off = { ignition: 'off' } as const;
+export const driving = { motion: 'moving' } as const;
+
+/** Everything but levels that a tank raises. */
+export const told = (
+  seconds: readonly TankSecond[],
+  given: Parameters<typeof runTank>[1] = {},
+): readonly FuelEvent[] => runTank(seconds, given).events.filter(isTold);
+export const kinds = (seconds: readonly TankSecond[], given: Parameters<typeof runTank>[1] = {}) =>
+  told(seconds, given).map(({ kind }) => kind);
