@@ -5,11 +5,7 @@ import type { ServedOperation as Served } from '../operations.ts';
 
 /** One id that is no literal would let every call pass: then none does. */
 export type OperationID = string extends Served['id'] ? never : Served['id'];
-type Of<I extends OperationID> = Served extends infer S extends Served
-  ? I extends S['id']
-    ? S
-    : never
-  : never;
+type Of<I extends OperationID> = Extract<Served, { readonly id: I }>;
 
 type InputOf<S> = S extends TObject ? Static<S> : undefined;
 type QueryOf<O> = O extends { readonly query?: infer Q extends TObject } ? Partial<Static<Q>> : undefined;
