@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -62,7 +63,7 @@ test.skipIf(reason !== null)(
     // A queue without limit for a subscriber that reads: what mosquitto has acknowledged it has written to that connection.
     writeFileSync(
       targetFile,
-      `listener ${targetPort} 127.0.0.1\nallow_anonymous true\nmax_inflight_messages 0\nmax_queued_messages 0\npersistence true\npersistence_location ${folder}/\n`,
+      `user ${userInfo().username}\nlistener ${targetPort} 127.0.0.1\nallow_anonymous true\nmax_inflight_messages 0\nmax_queued_messages 0\npersistence true\npersistence_location ${folder}/\n`,
     );
     const startTarget = async (): Promise<ChildProcess> => {
       const child = spawn('mosquitto', ['-c', targetFile], { stdio: 'ignore' });
