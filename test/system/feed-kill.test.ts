@@ -102,9 +102,9 @@ test.skipIf(reason !== null)(
     expect(await run(created, 'correct horse battery\n')).toMatchObject({ code: 0 });
     const secrets: string[] = [];
     for (const deviceID of devices) {
-      const made = await run(['device', 'create', 'acme', deviceID, '--database', database]);
+      const made = await run(['device', 'create', 'acme', deviceID, '--json', '--database', database]);
       expect(made.code, made.err).toBe(0);
-      secrets.push(made.out.trim().split(/\s+/).at(-1) ?? '');
+      secrets.push(String((JSON.parse(made.out) as { secret: unknown }).secret));
     }
     const start = async () => {
       const ports = ['--http-port', String(httpPort), '--mqtt-port', String(mqttPort)];
