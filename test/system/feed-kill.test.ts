@@ -82,7 +82,7 @@ test.skipIf(reason !== null)(
     subscriber.on('message', (topic, payload) => {
       if (topic.endsWith('/event')) heard.push(JSON.parse(String(payload)) as Heard);
     });
-    await once(subscriber, 'connect');
+    await waitUntil('the receiver', () => subscriber.connected);
     await subscriber.subscribeAsync('fleetward/acme/+/event', { qos: 1 });
     // Its session is on disk from now on: a kill leaves the subscription there.
     mosquitto.kill('SIGUSR1');
