@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -62,7 +63,7 @@ test.skipIf(reason !== null)(
     // A queue without limit for a subscriber that reads: what mosquitto has acknowledged it has written to that connection.
     writeFileSync(
       targetFile,
-      `listener ${targetPort} 127.0.0.1\nallow_anonymous true\nmax_inflight_messages 0\nmax_queued_messages 0\npersistence true\npersistence_location ${folder}/\n`,
+      `user ${userInfo().username}\nlistener ${targetPort} 127.0.0.1\nallow_anonymous true\nmax_inflight_messages 0\nmax_queued_messages 0\npersistence true\npersistence_location ${folder}/\n`,
     );
     const startTarget = async (): Promise<ChildProcess> => {
       const child = spawn('mosquitto', ['-c', targetFile], { stdio: 'ignore' });
@@ -81,7 +82,7 @@ test.skipIf(reason !== null)(
     subscriber.on('message', (topic, payload) => {
       if (topic.endsWith('/event')) heard.push(JSON.parse(String(payload)) as Heard);
     });
-    await once(subscriber, 'connect');
+    await waitUntil('the receiver', () => subscriber.connected);
     await subscriber.subscribeAsync('fleetward/acme/+/event', { qos: 1 });
     // Its session is on disk from now on: a kill leaves the subscription there.
     mosquitto.kill('SIGUSR1');
@@ -101,9 +102,9 @@ test.skipIf(reason !== null)(
     expect(await run(created, 'correct horse battery\n')).toMatchObject({ code: 0 });
     const secrets: string[] = [];
     for (const deviceID of devices) {
-      const made = await run(['device', 'create', 'acme', deviceID, '--database', database]);
+      const made = await run(['device', 'create', 'acme', deviceID, '--json', '--database', database]);
       expect(made.code, made.err).toBe(0);
-      secrets.push(made.out.trim().split(/\s+/).at(-1) ?? '');
+      secrets.push(String((JSON.parse(made.out) as { secret: unknown }).secret));
     }
     const start = async () => {
       const ports = ['--http-port', String(httpPort), '--mqtt-port', String(mqttPort)];

@@ -71,13 +71,14 @@ export function openFeedSession(
         };
         watch();
         let left = publications.length;
-        for (const [at, publication] of publications.entries())
-          void over.publish(toMessage(publication)).then(() => {
-            isAcknowledged[at] = true;
-            left -= 1;
-            if (left === 0) finish(null);
-            else watch();
-          });
+        const publish = async (publication: Publication, at: number): Promise<void> => {
+          await over.publish(toMessage(publication));
+          isAcknowledged[at] = true;
+          left -= 1;
+          if (left === 0) finish(null);
+          else watch();
+        };
+        for (const [at, publication] of publications.entries()) void publish(publication, at);
       });
     const link: MqttLink = target.open(clientID, offline && toMessage(offline), {
       onUp: () =>
