@@ -84,15 +84,11 @@ interface OpenedParts {
   readonly files: StaticFiles;
 }
 
-/** Reads the supplier's list; null: the settings name none. */
-function advisoriesOf({ advisories: { file, keyFile } }: BrokerConfig) {
-  return file === undefined || keyFile === undefined ? null : () => readAdvisories(file, keyFile);
-}
-
 /** What the operator sees of the service. */
 function openStatus(config: BrokerConfig, parts: OpenedParts): ServiceStatus {
   const { broker, services, http, meter, readiness, tls } = parts;
   const { archive: db } = services.api;
+  const { file, keyFile } = config.advisories;
   const server = serverAccessOf(config, db);
   return createServiceStatus({
     db,
@@ -109,7 +105,7 @@ function openStatus(config: BrokerConfig, parts: OpenedParts): ServiceStatus {
     queues: services.queues,
     leases: () => broker.services.leases.list(),
     certificates: () => tls.current().terms,
-    advisories: advisoriesOf(config),
+    advisories: file === undefined || keyFile === undefined ? null : () => readAdvisories(file, keyFile),
     diskSizes: server === null ? () => sqliteDiskSizes(config.database) : null,
     server,
   });

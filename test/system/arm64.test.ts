@@ -13,8 +13,22 @@ import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
 
 const { missing } = requires({
-  commands: ['qemu-aarch64-static', 'aarch64-linux-gnu-g++', 'aarch64-linux-gnu-strip', 'dpkg-deb', 'runc', 'umoci'],
-  debian: ['qemu-user-static', 'g++-aarch64-linux-gnu', 'binutils-aarch64-linux-gnu', 'dpkg-dev', 'runc', 'umoci'],
+  commands: [
+    'qemu-aarch64-static',
+    'aarch64-linux-gnu-g++',
+    'aarch64-linux-gnu-strip',
+    'dpkg-deb',
+    'runc',
+    'umoci',
+  ],
+  debian: [
+    'qemu-user-static',
+    'g++-aarch64-linux-gnu',
+    'binutils-aarch64-linux-gnu',
+    'dpkg-dev',
+    'runc',
+    'umoci',
+  ],
 });
 const why =
   missing ??
@@ -44,7 +58,11 @@ describe.skipIf(why !== null)(`for arm64${why === null ? '' : ` (${why})`}`, { t
     const words = ['-L', '/usr/aarch64-linux-gnu', join(home, 'node'), join(home, 'app/dist/agent/main.js')];
     const running: ChildProcess[] = [];
     const run = (...args: readonly string[]) =>
-      spawnSync('qemu-aarch64-static', [...words, ...args], { encoding: 'utf8', timeout: slowMs, cwd: folder });
+      spawnSync('qemu-aarch64-static', [...words, ...args], {
+        encoding: 'utf8',
+        timeout: slowMs,
+        cwd: folder,
+      });
     const start = (): { readonly child: ChildProcess; said(): string; readonly ended: Promise<unknown> } => {
       const child = spawn('qemu-aarch64-static', [...words, 'start', '--config', config], { cwd: folder });
       let text = '';
@@ -116,14 +134,17 @@ port = "${folder}/no-receiver"
     it('keeps its events over a kill, and ends well on SIGTERM', async () => {
       const first = start();
       const seen = { seen: first.said, limitMs: slowMs };
-      const before = await waitUntil('an event on the disk', () => (status()?.backlog ?? 0) > 0 && status(), seen);
-      if (before === false || before === null) throw new Error('no status');
+      const before = await waitUntil(
+        'an event on the disk',
+        () => (status()?.backlog ?? 0) > 0 && status(),
+        seen,
+      );
       expect(before.version).toBe(version);
       first.child.kill('SIGKILL');
       await first.ended;
       const second = start();
       const more = await waitUntil('the agent again', () => status(), { seen: second.said, limitMs: slowMs });
-      expect(more?.backlog).toBeGreaterThanOrEqual(before.backlog);
+      expect(more.backlog).toBeGreaterThanOrEqual(before.backlog);
       second.child.kill('SIGTERM');
       expect([await second.ended, second.said()]).toEqual([0, expect.anything()]);
     });
@@ -151,7 +172,10 @@ port = "${folder}/no-receiver"
       expect(built.sizeBytes).toBeLessThanOrEqual(90_000_000);
       expect(build(join(folder, 'again')).digest).toBe(built.digest);
       runTool('umoci', ['unpack', '--image', `${layout}:${version}-arm64`, bundle]);
-      copyFileSync(runTool('sh', ['-c', 'command -v qemu-aarch64-static']).trim(), join(bundle, 'rootfs/qemu'));
+      copyFileSync(
+        runTool('sh', ['-c', 'command -v qemu-aarch64-static']).trim(),
+        join(bundle, 'rootfs/qemu'),
+      );
       runTool('chmod', ['755', join(bundle, 'rootfs/qemu')]);
       containers = createContainers(folder, bundle, ['/qemu']);
       const port = await freePort();

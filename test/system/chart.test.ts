@@ -83,7 +83,9 @@ describe.skipIf(missing !== null)(
         ? runTool('helm', ['template', 'fleet', chart, '--values', file])
         : runTool(program, [chart, 'fleet', file]);
       // Kubernetes reads YAML 1.1, in which 0400 is octal.
-      return parseAllDocuments(text, { version: '1.1' }).flatMap((one) => (one.contents === null ? [] : one.toJS()));
+      return parseAllDocuments(text, { version: '1.1' }).flatMap((one) =>
+        one.contents === null ? [] : one.toJS(),
+      );
     }
     const find = (manifests: readonly Manifest[], kind: string, name = 'fleet'): Manifest => {
       const found = manifests.find((one) => one.kind === kind && one.metadata.name === name);
@@ -102,20 +104,31 @@ describe.skipIf(missing !== null)(
     beforeAll(() => {
       if (hasHelm) return;
       const source = new URL('test/support/chart/render-chart.go', checkout).pathname;
-      const go = ['GO111MODULE=off', 'GOPATH=/usr/share/gocode', `GOCACHE=${join(folder, 'cache')}`, 'CGO_ENABLED=0'];
+      const go = [
+        'GO111MODULE=off',
+        'GOPATH=/usr/share/gocode',
+        `GOCACHE=${join(folder, 'cache')}`,
+        'CGO_ENABLED=0',
+      ];
       runTool('env', [...go, 'go', 'build', '-o', program, source]);
     }, 900_000);
 
     it('has at most 300 lines', () => {
-      const files = readdirSync(chart, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-      const lines = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8').split('\n').length - 1);
+      const files = readdirSync(chart, { recursive: true, withFileTypes: true }).filter((entry) =>
+        entry.isFile(),
+      );
+      const lines = files.map(
+        (entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8').split('\n').length - 1,
+      );
       expect(lines.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(300);
     });
 
     it.each(variants)('gives %s settings that it takes', (_, values) => {
       const [{ env = [] }] = podOf(render(values)).containers;
       const given = { ...ofImage, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) };
-      const settings = Object.fromEntries(Object.entries(given).filter(([name]) => name.startsWith('FLEETWARD_')));
+      const settings = Object.fromEntries(
+        Object.entries(given).filter(([name]) => name.startsWith('FLEETWARD_')),
+      );
       expect(() => loadBrokerConfig({ file: null, env: settings, flags: {} })).not.toThrow();
     });
 
@@ -128,24 +141,28 @@ describe.skipIf(missing !== null)(
       expect(wanted.filter(({ name }) => !there.has(name))).toEqual([]);
       const [{ env = [], volumeMounts }] = containers;
       const paths = env.map(({ value }) => value).filter((value) => /^\/[a-z]/.test(value));
-      const isMounted = (path: string): boolean => volumeMounts.some((one) => path.startsWith(`${one.mountPath}/`));
+      const isMounted = (path: string): boolean =>
+        volumeMounts.some((one) => path.startsWith(`${one.mountPath}/`));
       expect(paths.filter((path) => !isMounted(path))).toEqual([]);
     });
 
-    it.each(variants)('runs %s without rights, and no variable of a service becomes a setting', (_, values) => {
-      const pod = podOf(render(values));
-      expect(pod).toMatchObject({
-        enableServiceLinks: false,
-        automountServiceAccountToken: false,
-        securityContext: { runAsNonRoot: true, runAsUser: 10_001, fsGroupChangePolicy: 'OnRootMismatch' },
-      });
-      for (const { securityContext } of [...pod.containers, ...(pod.initContainers ?? [])])
-        expect(securityContext).toEqual({
-          readOnlyRootFilesystem: true,
-          allowPrivilegeEscalation: false,
-          capabilities: { drop: ['ALL'] },
+    it.each(variants)(
+      'runs %s without rights, and no variable of a service becomes a setting',
+      (_, values) => {
+        const pod = podOf(render(values));
+        expect(pod).toMatchObject({
+          enableServiceLinks: false,
+          automountServiceAccountToken: false,
+          securityContext: { runAsNonRoot: true, runAsUser: 10_001, fsGroupChangePolicy: 'OnRootMismatch' },
         });
-    });
+        for (const { securityContext } of [...pod.containers, ...(pod.initContainers ?? [])])
+          expect(securityContext).toEqual({
+            readOnlyRootFilesystem: true,
+            allowPrivilegeEscalation: false,
+            capabilities: { drop: ['ALL'] },
+          });
+      },
+    );
 
     it.each(variants)('selects the pods of %s, by ports that they have', (_, values) => {
       const manifests = render(values);
@@ -156,7 +173,9 @@ describe.skipIf(missing !== null)(
         expect(template.metadata.labels).toMatchObject(spec.selector);
         expect(named).toEqual(expect.arrayContaining(spec.ports.map(({ targetPort }) => targetPort)));
       }
-      const open = find(manifests, 'NetworkPolicy').spec.ingress.flatMap((one) => one.ports.map(({ port }) => port));
+      const open = find(manifests, 'NetworkPolicy').spec.ingress.flatMap((one) =>
+        one.ports.map(({ port }) => port),
+      );
       expect(new Set(open)).toEqual(new Set(named));
       const { livenessProbe, readinessProbe, startupProbe } = container;
       const probed = [livenessProbe, readinessProbe, startupProbe].map(({ httpGet }) => httpGet);
@@ -166,7 +185,10 @@ describe.skipIf(missing !== null)(
 
     it('keeps one broker with one volume, and shows vehicles to the network with TLS only', () => {
       const { spec } = find(render('{}'), 'StatefulSet');
-      expect([spec.replicas, spec.volumeClaimTemplates?.map(({ metadata }) => metadata.name)]).toEqual([1, ['data']]);
+      expect([spec.replicas, spec.volumeClaimTemplates?.map(({ metadata }) => metadata.name)]).toEqual([
+        1,
+        ['data'],
+      ]);
       expect(find(render('{}'), 'Service', 'fleet-mqtt').spec.type).toBeUndefined();
       expect(find(render(secured), 'Service', 'fleet-mqtt').spec.type).toBe('LoadBalancer');
     });
@@ -178,7 +200,9 @@ describe.skipIf(missing !== null)(
       const [, ...args] = keys?.command ?? [];
       const folders = temporaryFolder('chart-keys');
       runTool('sh', ['-c', 'mkdir "$0/mounted" "$0/secrets" && echo word > "$0/mounted/pgpass"', folders]);
-      const script = args.map((one) => one.replaceAll('/mounted', `${folders}/mounted`).replaceAll('/secrets', `${folders}/secrets`));
+      const script = args.map((one) =>
+        one.replaceAll('/mounted', `${folders}/mounted`).replaceAll('/secrets', `${folders}/secrets`),
+      );
       runTool(process.execPath, script);
       expect(runTool('stat', ['-c', '%a %s', join(folders, 'secrets/pgpass')]).trim()).toBe('600 5');
     });

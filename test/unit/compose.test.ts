@@ -40,7 +40,10 @@ const composeFiles = readdirSync(join(systemd, 'compose')).filter((name) => name
 
 /** The variables that the image sets, as `package-image.ts` writes them. */
 const ofImage = Object.fromEntries(
-  [...read('package-image.ts').matchAll(/'(FLEETWARD_\w+)=([^']*)'/g)].map(([, name = '', value = '']) => [name, value]),
+  [...read('package-image.ts').matchAll(/'(FLEETWARD_\w+)=([^']*)'/g)].map(([, name = '', value = '']) => [
+    name,
+    value,
+  ]),
 );
 /** Where a service finds each file that is mounted for it. */
 const targetsOf = ({ volumes = [], configs = [], secrets = [] }: Service): readonly string[] => [
@@ -76,7 +79,9 @@ describe.each(composeFiles)('the compose file %s', (name) => {
   });
 
   it('holds no password', () => {
-    expect(read(`compose/${name}`)).not.toMatch(/(password|secret|word)["']?\s*[:=]\s*["']?(?!\/run\/secrets|\{)[\w$]+/i);
+    expect(read(`compose/${name}`)).not.toMatch(
+      /(password|secret|word)["']?\s*[:=]\s*["']?(?!\/run\/secrets|\{)[\w$]+/i,
+    );
   });
 });
 
@@ -99,7 +104,9 @@ describe('the cluster of the compose file', () => {
   it('mounts the files that the settings of RabbitMQ name, and every file of the repository that it names is there', () => {
     const node = cluster.services['mq1'];
     if (node === undefined) throw new Error('there is no mq1');
-    const named = [...read('rabbitmq/rabbitmq.conf').matchAll(/^\w.* = (\/etc\/\S+)$/gm)].map(([, path = '']) => path);
+    const named = [...read('rabbitmq/rabbitmq.conf').matchAll(/^\w.* = (\/etc\/\S+)$/gm)].map(
+      ([, path = '']) => path,
+    );
     expect(named.filter((path) => !targetsOf(node).includes(path))).toEqual([]);
     const files = Object.values(cluster.configs ?? {}).map(({ file }) => join(systemd, 'compose', file));
     expect(files.filter((file) => !existsSync(file))).toEqual([]);
@@ -121,9 +128,16 @@ describe.skipIf(why !== null)(`the secrets of the cluster${why === null ? '' : `
     expect(readdirSync(folder).sort()).toEqual([...named, 'ca-key.pem'].sort());
     for (const [service, { image, user = '10001', secrets = [] }] of Object.entries(cluster.services)) {
       const names = secrets.map((one) => (typeof one === 'string' ? one : one.source));
-      for (const name of names.filter((one) => one !== 'site.pem' && one !== 'ca.pem' && !image.startsWith('haproxy'))) {
+      for (const name of names.filter(
+        (one) => one !== 'site.pem' && one !== 'ca.pem' && !image.startsWith('haproxy'),
+      )) {
         const { uid, mode } = statSync(join(folder, name));
-        expect([service, name, uid, (mode & 0o777).toString(8)]).toEqual([service, name, Number(user.split(':')[0]), '400']);
+        expect([service, name, uid, (mode & 0o777).toString(8)]).toEqual([
+          service,
+          name,
+          Number(user.split(':')[0]),
+          '400',
+        ]);
       }
     }
     expect(statSync(join(folder, 'ca-key.pem')).mode & 0o077).toBe(0);
@@ -144,7 +158,9 @@ describe.skipIf(why !== null)(`the secrets of the cluster${why === null ? '' : `
   });
 
   it('are known to RabbitMQ as hashes, and to its questions as a path', () => {
-    const { users } = JSON.parse(at('definitions.json')) as { users: { name: string; password_hash: string }[] };
+    const { users } = JSON.parse(at('definitions.json')) as {
+      users: { name: string; password_hash: string }[];
+    };
     expect(users.map(({ name }) => name)).toEqual(['fleetward-bridge', 'fleetward-management']);
     for (const { name, password_hash } of users) {
       const kept = Buffer.from(password_hash, 'base64');
@@ -156,13 +172,17 @@ describe.skipIf(why !== null)(`the secrets of the cluster${why === null ? '' : `
     const settings = keysOf(at('rabbitmq.conf'));
     const base = `https://balancer:8083/auth/${at('auth-word').trim()}`;
     const asked = ['user', 'vhost', 'resource', 'topic'];
-    expect(asked.map((one) => settings.get(`auth_http.${one}_path`))).toEqual(asked.map((one) => `${base}/${one}`));
+    expect(asked.map((one) => settings.get(`auth_http.${one}_path`))).toEqual(
+      asked.map((one) => `${base}/${one}`),
+    );
   });
 
   it('are not made twice, nor for what is no host', () => {
     expect(run('fleet.example.com', folder)).toMatchObject({ status: 73 });
     expect(run('a b', join(folder, 'other'))).toMatchObject({ status: 64 });
-    const words = ['bridge-password', 'management-password', 'auth-word', 'db-password', 'erlang-cookie'].map(at);
+    const words = ['bridge-password', 'management-password', 'auth-word', 'db-password', 'erlang-cookie'].map(
+      at,
+    );
     expect(new Set(words.map((word) => word.trim())).size).toBe(5);
   });
 });

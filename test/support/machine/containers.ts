@@ -38,7 +38,11 @@ interface Spec {
  * @param bundle As umoci unpacked it.
  * @param emulator Words in front of the image's program, such as an emulator within the bundle.
  */
-export function createContainers(folder: string, bundle: string, emulator: readonly string[] = []): Containers {
+export function createContainers(
+  folder: string,
+  bundle: string,
+  emulator: readonly string[] = [],
+): Containers {
   const running: Container[] = [];
   const path = join(bundle, 'config.json');
   const unpacked = readFileSync(path, 'utf8');
