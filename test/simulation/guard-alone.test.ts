@@ -1,8 +1,8 @@
 // The relay guard without the interlock: whole vehicles in which every other rule is switched off (the judge permits everything) live through drives,
 // keys, losses of the receiver, restarts and forged orders. Whatever closes a relay must satisfy what the guard guarantees alone.
 import { describe, expect, it, vi } from 'vitest';
-import { formatSentence } from '../../simulator/hardware/gnss-sentences.ts';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
+import { formatSentence } from '../../simulator/hardware/gnss-sentences.ts';
 import type { CommandBody } from '../../src/core/wire/wire.ts';
 import { extent } from '../support/extent.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';

@@ -160,9 +160,23 @@ export function pushBody(notice: Notice): string {
 /** One line: control characters, line and direction marks become spaces. */
 export const oneLine = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
-/** UTC to the second. */
-export const when = (ms: number): string =>
-  `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+const moment = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'UTC',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** Put together from its parts: how a language writes a date changes with the platform. */
+export function when(ms: number): string {
+  const part = new Map(moment.formatToParts(ms).map(({ type, value }) => [type, value]));
+  const day = `${part.get('year')}-${part.get('month')}-${part.get('day')}`;
+  return `${day} ${part.get('hour')}:${part.get('minute')}:${part.get('second')} UTC`;
+}
 
 export interface Mail {
   readonly subject: string;
