@@ -57,7 +57,9 @@ export function vehicleOf(device: ListedDevice, before: Vehicle | undefined): Ve
   return {
     id: device.deviceID,
     name: device.deviceDisplayName || device.deviceID,
-    description: device.deviceDescription ?? '',
+    // A device without a description of its own is described by its id.
+    description:
+      device.deviceDescription === `Device ${device.deviceID}` ? '' : (device.deviceDescription ?? ''),
     driver: device.deviceDriver ?? '',
     address: device.deviceLastValidAddress ?? '',
     zone: device.deviceLastGeozoneID ?? '',
