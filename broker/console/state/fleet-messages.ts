@@ -63,7 +63,8 @@ export function vehicleOf(row: FleetRow, { before, isOnline, mayUpdate }: RowCon
   return {
     id,
     name: name || id,
-    description,
+    // A device without a description of its own is described by its id.
+    description: description === `Device ${id}` ? '' : description,
     driver,
     address,
     zone,

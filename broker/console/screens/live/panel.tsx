@@ -120,7 +120,7 @@ export function VehiclePanel({ vehicle }: { readonly vehicle: Vehicle }) {
             </Badge>
           ) : null}
         </div>
-        <p className="muted">{vehicle.description}</p>
+        {vehicle.description === '' ? null : <p className="muted">{vehicle.description}</p>}
       </div>
       <div className="block">
         <Facts vehicle={vehicle} />

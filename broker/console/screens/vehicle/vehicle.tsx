@@ -96,7 +96,7 @@ function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device:
             <SharedBadge deviceID={device.deviceID} />
           </div>
           <p className="muted">
-            {[device.deviceDescription, device.deviceID].filter((text) => text !== '').join(' · ')}
+            {[vehicle.description, device.deviceID].filter((text) => text !== '').join(' · ')}
           </p>
         </div>
         <div className="hero-orders">
