@@ -3,8 +3,8 @@
 import { drivers } from './features/drivers/feature.ts';
 import { enrolment } from './features/enrolment/feature.ts';
 import { exports } from './features/exports/feature.ts';
-import { feed } from './features/feed/feature.ts';
 import type { Feature } from './features/feature.ts';
+import { feed } from './features/feed/feature.ts';
 import { loginCodes } from './features/login-codes/feature.ts';
 import { messages } from './features/messages/feature.ts';
 import { owner } from './features/owner/feature.ts';

@@ -314,13 +314,8 @@ async function open(config: BrokerConfig, flags: Flags): Promise<Running> {
   const cluster = readClusterIngress(config);
   const identityProvider = await openProvider(config, { clock, log });
   const files = await openStaticFiles(config);
-  const { held, db, key } = await openStore({
-    config,
-    flags,
-    log,
-    meter,
-    mode: cluster === null ? 'alone' : 'shared',
-  });
+  const mode = cluster === null ? 'alone' : 'shared';
+  const { held, db, key } = await openStore({ config, flags, log, meter, mode });
   const entropy = createSystemEntropy();
   const broker = await createBroker({
     openMqttServer: meter.watchMqtt(cluster?.({ db, clock, entropy, log }) ?? createMqttServer),
@@ -366,11 +361,10 @@ async function open(config: BrokerConfig, flags: Flags): Promise<Running> {
     const certificates = () => tls.current().terms;
     const operating = await startOperating({ config, log, meter, broker, services, listeners, certificates });
     log.info('broker_ready', portsOf(config, { broker, httpPort, admin }, operating));
-    const hosts = admin === null ? [http] : [http, admin.server];
     return {
       broker,
       services,
-      hosts,
+      hosts: admin === null ? [http] : [http, admin.server],
       operating,
       held,
       markStopping() {

@@ -17,7 +17,7 @@ export type Input<I extends OperationID> = (keyof Params<I> extends never
 
 /** The input may be left out where nothing in it must be given. */
 export type Given<I extends OperationID> =
-  Record<never, never> extends Input<I> ? [input?: Input<I>] : [input: Input<I>];
+  Partial<Input<I>> extends Input<I> ? [input?: Input<I>] : [input: Input<I>];
 
 /** Operations whose answers come in pages. */
 export type PagedID = {

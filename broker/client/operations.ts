@@ -5,7 +5,12 @@ import type { ServedOperation as Served } from '../operations.ts';
 
 /** One id that is no literal would let every call pass: then none does. */
 export type OperationID = string extends Served['id'] ? never : Served['id'];
-type Of<I extends OperationID> = Extract<Served, { readonly id: I }>;
+/** Operations that are made together share one type, whose id is a union. */
+type Of<I extends OperationID, S extends Served = Served> = S extends Served
+  ? I extends S['id']
+    ? S
+    : never
+  : never;
 
 type InputOf<S> = S extends TObject ? Static<S> : undefined;
 type QueryOf<O> = O extends { readonly query?: infer Q extends TObject } ? Partial<Static<Q>> : undefined;

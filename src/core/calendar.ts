@@ -47,6 +47,13 @@ const digits = (value: number, length: number): string => String(value).padStart
 export const dateText = ({ year, month, day }: CalendarDate): string =>
   `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`;
 
+/** The number of a day such as `2026-11-20`; null for any other text, and a day that its month has not. */
+export function dayNumberOfText(text: string): number | null {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
+  const number = dayNumberOf({ year: Number(year), month: Number(month), day: Number(day) });
+  return day !== undefined && dateText(dateOfNumber(number)) === text ? number : null;
+}
+
 const secondsOfDay = 86_400;
 
 /** `2026-11-20T06:30:00.000Z` of epoch seconds. */

@@ -158,7 +158,12 @@ port = "${folder}/no-receiver"
       JSON.parse(
         runTool(process.execPath, [
           join(repository, 'dist/systemd/package-image.js'),
-          ...['--arch', 'arm64', '--parts', parts, '--output', output],
+          '--arch',
+          'arm64',
+          '--parts',
+          parts,
+          '--output',
+          output,
         ]),
       ) as { digest: string; sizeBytes: number };
 

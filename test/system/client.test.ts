@@ -72,7 +72,7 @@ describe.skipIf(!isBuilt)(`the published client${isBuilt ? '' : ' [skipped: not 
         { encoding: 'utf8' },
       );
     } catch (thrown) {
-      return String((thrown as { stdout: string }).stdout);
+      return (thrown as { stdout: string }).stdout;
     }
   };
 

@@ -107,7 +107,11 @@ describe('a list of advisories', () => {
   it.each<[string, object, RegExp]>([
     ['of a future format', { format: 2 }, /format is 2, this program reads 1: update/],
     ['without a format', { format: undefined }, /format is undefined/],
-    ['with too many records', { advisories: Array(501).fill({}) }, /^advisories: not a list of at most 500/],
+    [
+      'with too many records',
+      { advisories: Array.from({ length: 501 }, () => ({})) },
+      /^advisories: not a list of at most 500/,
+    ],
     [
       'with a day that is none',
       { support: [{ program: agent, from: '0.2.0', until: '2031' }] },

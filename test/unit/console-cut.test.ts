@@ -25,7 +25,7 @@ import { cutWords } from '../../build/words/cut.ts';
 import { mainTexts as en } from '../../build/words/main/en.ts';
 import type { FeatureName } from '../../src/core/events/event.ts';
 import { commandStates, featureNames } from '../../src/core/events/event.ts';
-import type { FleetPending } from '../../src/core/fleet-row.ts';
+import type { FleetPending } from '../../src/core/events/fleet-row.ts';
 import { orderReasons, parseReason, reasonText } from '../../src/core/reports/order-reason.ts';
 import { ruleNames } from '../../src/core/verdict/verdict.ts';
 import { fleetRow, pendingChange, rowAlone } from '../support/http/fleet-row.ts';

@@ -8,7 +8,7 @@ import {
   pendingOrders,
   requestEnd,
 } from '../../broker/console/state/orders/order-ends.ts';
-import type { FleetPending } from '../../src/core/fleet-row.ts';
+import type { FleetPending } from '../../src/core/events/fleet-row.ts';
 import { fleetRow, pendingChange } from '../support/http/fleet-row.ts';
 
 const unlock: OpenOrder = { kind: 'command', id: 'c1', deviceID: 'van-01', relay: 'cargoaccess' };

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exampleAlarm } from '../../broker/api/alarms/alarm-shapes.ts';
-import { createStreamParser } from '../../broker/client/event-stream.ts';
 import { exampleDevice } from '../../broker/api/answers/examples.ts';
+import { createStreamParser } from '../../broker/client/event-stream.ts';
 import { idFrom } from '../../broker/console/components/patterns/new-id.ts';
 import { spanOf } from '../../broker/console/state/age.ts';
 import { beganOf } from '../../broker/console/state/alarm-view.ts';

@@ -11,7 +11,7 @@ import {
   rowsMost,
   type TokenEntry,
 } from '../../broker/console/state/wallboard/board-view.ts';
-import type { FleetPending } from '../../src/core/fleet-row.ts';
+import type { FleetPending } from '../../src/core/events/fleet-row.ts';
 import { fleetRow, pendingChange, rowAlone } from '../support/http/fleet-row.ts';
 
 describe('the wallboard', () => {

@@ -1,5 +1,6 @@
 // What the supplier's signed list says of the release that runs on this vehicle: for `fleetward-agent status`. Pure. It is never
 // a reason to call the unit degraded: what works goes on working.
+import { utcText } from '../../../src/core/calendar.ts';
 import {
   type Advisory,
   type AdvisoryVerdict,
@@ -62,7 +63,7 @@ export function adviceOn(version: string, verdict: AdvisoryVerdict | null, nowMs
       todo: `${action} ${url}`,
     }),
   );
-  const today = new Date(nowMs).toISOString().slice(0, 10);
+  const today = utcText(nowMs / 1000).slice(0, 10);
   return {
     json: { fault: '', isThere: true, supportedUntil: until, advisories },
     lines: [supportLine(until, today), ...known],

@@ -1,7 +1,7 @@
 // The list of all devices, complete unless the caller limits it. It is read and sent in pages, so that a large fleet blocks
 // no other request; it must never omit a device silently.
 import { Type } from 'typebox';
-import { fleetColumns } from '../../../src/core/fleet-row.ts';
+import { fleetColumns } from '../../../src/core/events/fleet-row.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
 import type { DevicePage } from '../../store/devices/device-page.ts';
 import { listDeviceIDs } from '../../store/devices/devices.ts';

@@ -1,8 +1,8 @@
 // The fleet as rows: for `form=rows` of the list of devices.
 import { Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
-import { type FeatureState, featureNames } from '../../../src/core/events/event.ts';
-import { type FleetPending, type FleetRow, fleetColumns } from '../../../src/core/fleet-row.ts';
+import { featureNames } from '../../../src/core/events/event.ts';
+import { type FleetPending, type FleetRow, fleetColumns } from '../../../src/core/events/fleet-row.ts';
 import type { Database } from '../../../src/ports.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
 import { headingOrNull, wholeOrNull } from '../../core/live/live-message.ts';
@@ -58,7 +58,7 @@ function pendingOf(all: readonly Pending[]): readonly FleetPending[] | null {
     const one = all.find((each) => each.feature === feature);
     if (one === undefined) return [];
     const { commandState, commandID, approvalID } = one;
-    return [{ feature, state: one.state as FeatureState, commandState, commandID, approvalID }];
+    return [{ feature, state: one.state, commandState, commandID, approvalID }];
   });
   return found.length === 0 ? null : found;
 }

@@ -4,7 +4,7 @@ import type { OperatorPageTexts } from '../../../build/words/operatorPage/en.ts'
 import type { Moment } from '../../../src/core/silence.ts';
 import { momentNow } from '../../client/silence.ts';
 import type { StatusView } from '../api/operations.ts';
-import { ChoiceField } from '../components/choice-field.tsx';
+import { ChoiceField } from '../components/fields/choice-field.tsx';
 import { Icon } from '../components/icon.tsx';
 import { chooseTheme, theme, themes } from '../shell/theme.ts';
 import {

@@ -88,7 +88,7 @@ export function call<I extends OperationID>(id: I, input: Input<I>): Promise<Res
   return publicCalls.has(id) ? read() : readInSession(read, input.signal);
 }
 
-const callOnce = client.call as <I extends OperationID>(id: I, input: Input<I>) => Promise<Result<I>>;
+const callOnce = client.call;
 
 async function readOnce<I extends OperationID>(id: I, input: Input<I>): Promise<Result<I>> {
   const giveUp = new AbortController();

@@ -2,7 +2,7 @@
 // read once for all screens. Changes reach the screens at most four times a second, of more than 10,000 vehicles more rarely, alarms and
 // commands at once.
 import type { QueryClient } from '@tanstack/react-query';
-import type { FleetRow } from '../../../src/core/fleet-row.ts';
+import type { FleetRow } from '../../../src/core/events/fleet-row.ts';
 import type { StreamMessage } from '../../client/event-stream.ts';
 import { lookAtStreams } from '../../client/silence.ts';
 import type { Alarm, ListedDevice } from '../api/operations.ts';

@@ -1,6 +1,6 @@
 // Applies answers and messages of the service to the vehicles. Pure. Invalid ones change nothing.
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
-import { type FleetPending, type FleetRow, pendingIn } from '../../../src/core/fleet-row.ts';
+import { type FleetPending, type FleetRow, pendingIn } from '../../../src/core/events/fleet-row.ts';
 import type { Alarm, Device, ListedDevice } from '../api/operations.ts';
 import { noVehicle, type Vehicle, type VehicleAlarm, type WaitingOrder } from './fleet.ts';
 

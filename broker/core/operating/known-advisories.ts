@@ -1,4 +1,5 @@
 // What the supplier's list says of this broker and of the units of the fleet. Pure.
+import { dayNumberOfText } from '../../../src/core/calendar.ts';
 import {
   type Advisory,
   type AdvisoryVerdict,
@@ -13,11 +14,12 @@ export interface ReleaseUnits {
   readonly units: number;
 }
 
-const endOf = (day: string): number => Math.floor(Date.parse(`${day}T23:59:59Z`) / 1000);
-
 /** The earliest end; 0: one of them is not known, or there is none. */
 function earliest(days: readonly (string | null)[]): number {
-  const ends = days.flatMap((day) => (day === null ? [] : [endOf(day)]));
+  const ends = days.flatMap((day) => {
+    const number = day === null ? null : dayNumberOfText(day);
+    return number === null ? [] : [(number + 1) * 86_400 - 1];
+  });
   return ends.length === 0 || ends.length < days.length ? 0 : Math.min(...ends);
 }
 

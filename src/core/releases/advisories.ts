@@ -1,6 +1,7 @@
 // The supplier's list of known vulnerabilities and of support periods. Records follow the Open Source Vulnerability format (OSV 1.7,
 // ossf.github.io/osv-schema), of which other members are ignored. Pure; a list counts only after its signature was checked
 // (`../../adapters/advisory-file.ts`).
+import { dayNumberOfText } from '../calendar.ts';
 import { isText, type JsonObject, parseObject } from '../wire/wire-checks.ts';
 import { compareVersions, isVersion } from './version.ts';
 
@@ -122,7 +123,7 @@ function advisoryAt(value: JsonObject, place: string): Advisory {
 function supportAt(value: JsonObject, place: string): AdvisoryList['support'][number] {
   const { from, until } = value;
   if (typeof from !== 'string' || !isVersion(from)) return fail(`${place}/from`, 'a version');
-  if (typeof until !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(until) || Number.isNaN(Date.parse(until)))
+  if (typeof until !== 'string' || dayNumberOfText(until) === null)
     return fail(`${place}/until`, 'a day such as 2031-12-31');
   return { program: textAt(value['program'], `${place}/program`), from, until };
 }

@@ -106,10 +106,7 @@ export async function watchPage(page: Page, look: string): Promise<(fromMs: numb
   `);
   return async (fromMs) => {
     await page.waitForFunction('watched.shownMs > 0');
-    const { shownMs, turns } = (await page.evaluate('watched')) as {
-      shownMs: number;
-      turns: readonly number[];
-    };
+    const { shownMs, turns } = await page.evaluate<{ shownMs: number; turns: readonly number[] }>('watched');
     const keptMs = turns
       .map((turn, at) => turn - Math.max(turns[at - 1] ?? turn, fromMs) - 100)
       .filter((late) => late > 0)

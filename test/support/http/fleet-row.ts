@@ -1,5 +1,5 @@
 // A row of the fleet for tests of the console: of a unit that has never sent anything, but for what is given.
-import { type FleetPending, type FleetRow, fleetColumns } from '../../../src/core/fleet-row.ts';
+import { type FleetPending, type FleetRow, fleetColumns } from '../../../src/core/events/fleet-row.ts';
 
 const neverSent: FleetRow = [
   'van-01',

@@ -9,7 +9,7 @@ import { Icon, type IconName } from '../icon.tsx';
 const useAddress = () => useSearch({ strict: false });
 
 type Members = ReturnType<typeof useAddress>;
-type AddressChange = { readonly [K in keyof Members]?: Members[K] | undefined };
+export type AddressChange = { readonly [K in keyof Members]?: Members[K] | undefined };
 
 /**
  * Changes members in place; undefined takes one out. A change that is made of what the address holds is a function: at a second press the screen may

@@ -4,8 +4,8 @@ import { Fragment, isValidElement, type ReactElement, type ReactNode, useState }
 import { formWords } from '../../../../build/words/form.ts';
 import { isID } from '../../state/device-view.ts';
 import { Checks } from '../checks.tsx';
+import { FormField } from '../fields/form-field.tsx';
 import { ChangeDialog } from '../form-dialog.tsx';
-import { FormField } from '../form-field.tsx';
 import type { IconName } from '../icon.tsx';
 import { ShownSecret } from '../shown-secret.tsx';
 import { Notice } from '../texts.tsx';

@@ -2,15 +2,15 @@
 import { useSearch } from '@tanstack/react-router';
 import { findWords } from '../../../../build/words/find.ts';
 import { useGroups } from '../../service/reading/groups.ts';
-import { ChoiceField } from '../choice-field.tsx';
+import { ChoiceField } from '../fields/choice-field.tsx';
 import { numberText } from '../texts.tsx';
 import { useWords } from '../use.ts';
 import { useFailure } from '../view.tsx';
-import { usePut } from './address.tsx';
+import { type AddressChange, usePut } from './address.tsx';
 
 interface GroupFilterProps {
   /** Members of the address that another choice takes out. */
-  readonly clears?: Parameters<ReturnType<typeof usePut>>[0];
+  readonly clears?: AddressChange;
 }
 
 export function GroupFilter({ clears = {} }: GroupFilterProps) {

@@ -1,7 +1,7 @@
 // The owner's list as the service keeps it: what it can and cannot do with it, and the upload of a newer one.
 import { useState } from 'react';
 import { accountWords } from '../../../../build/words/account.ts';
-import { FileField } from '../../components/file-field.tsx';
+import { FileField } from '../../components/fields/file-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { DialogButton, useDialog } from '../../components/patterns/address.tsx';
 import { Pairs } from '../../components/patterns/detail.tsx';

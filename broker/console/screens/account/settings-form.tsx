@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { accountWords } from '../../../../build/words/account.ts';
 import { formWords } from '../../../../build/words/form.ts';
 import { settingWords } from '../../../../build/words/setting.ts';
-import { FormField } from '../../components/form-field.tsx';
+import { FormField } from '../../components/fields/form-field.tsx';
 import { CardForm } from '../../components/patterns/card-form.tsx';
 import { Card } from '../../components/patterns/page.tsx';
 import { useWords } from '../../components/use.ts';

@@ -5,7 +5,7 @@ import { Button, Switch } from 'react-aria-components';
 import { deviceWords } from '../../../../build/words/device.ts';
 import { formWords } from '../../../../build/words/form.ts';
 import type { Result } from '../../api/operations.ts';
-import { FileField } from '../../components/file-field.tsx';
+import { FileField } from '../../components/fields/file-field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useDialog } from '../../components/patterns/address.tsx';

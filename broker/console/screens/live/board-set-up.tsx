@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { Form } from 'react-aria-components';
 import { wallboardWords } from '../../../../build/words/wallboard.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { FormField } from '../../components/form-field.tsx';
+import { FormField } from '../../components/fields/form-field.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { ThemeButton } from '../../shell/bar-menus.tsx';
 import { access, removeToken, type TokenFault, takeToken } from './board-access.ts';

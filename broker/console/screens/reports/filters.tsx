@@ -7,7 +7,7 @@ import { tabWords } from '../../../../build/words/tab.ts';
 import { reportKinds } from '../../../../src/core/reports/columns.ts';
 import type { NameOf } from '../../../../src/core/reports/rows.ts';
 import { Chips } from '../../components/chips.tsx';
-import { ChoiceField } from '../../components/choice-field.tsx';
+import { ChoiceField } from '../../components/fields/choice-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { AddressChips, usePut } from '../../components/patterns/address.tsx';
 import { GroupFilter } from '../../components/patterns/group-filter.tsx';

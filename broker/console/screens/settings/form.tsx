@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { formWords } from '../../../../build/words/form.ts';
 import { settingWords } from '../../../../build/words/setting.ts';
 import type { SettingsChange } from '../../../../src/core/settings/change.ts';
-import { FormField } from '../../components/form-field.tsx';
+import { FormField } from '../../components/fields/form-field.tsx';
 import { Tabs } from '../../components/patterns/address.tsx';
 import { CardForm } from '../../components/patterns/card-form.tsx';
 import { Choice } from '../../components/patterns/choice.tsx';

@@ -8,7 +8,7 @@ import { tabWords } from '../../../../build/words/tab.ts';
 import { presenceOf } from '../../../../src/core/presence.ts';
 import type { Device } from '../../api/operations.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { FormField } from '../../components/form-field.tsx';
+import { FormField } from '../../components/fields/form-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Place } from '../../components/places/place.tsx';
 import { Age, Empty, numberText, spanText, Time } from '../../components/texts.tsx';

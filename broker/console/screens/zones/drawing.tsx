@@ -4,7 +4,7 @@ import { Button } from 'react-aria-components';
 import { zoneWords } from '../../../../build/words/zone.ts';
 import { zoneLimits } from '../../../../src/core/geo/geozone.ts';
 import { ActionButton } from '../../components/action-button.tsx';
-import { FormField } from '../../components/form-field.tsx';
+import { FormField } from '../../components/fields/form-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { amountOf, amountText, Notice } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';

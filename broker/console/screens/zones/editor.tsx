@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { zoneWords } from '../../../../build/words/zone.ts';
 import type { Point } from '../../../../src/core/geo/geo.ts';
 import type { Geozone } from '../../api/operations.ts';
-import { FormField } from '../../components/form-field.tsx';
+import { FormField } from '../../components/fields/form-field.tsx';
 import { Choice } from '../../components/patterns/choice.tsx';
 import { useWords } from '../../components/use.ts';
 import { useFailure } from '../../components/view.tsx';

@@ -1,6 +1,6 @@
 // Ends of cuts and unlocks that this user asked for or approved, each once. An order is known from the stream or from the list of devices;
 // once either says that it is no longer under way, the ledger is asked how it ended. So an end is found also when its message was missed.
-import { type FleetRow, pendingIn } from '../../../../src/core/fleet-row.ts';
+import { type FleetRow, pendingIn } from '../../../../src/core/events/fleet-row.ts';
 import {
   commandEnd,
   isUnderWay,

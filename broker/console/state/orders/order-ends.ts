@@ -1,5 +1,5 @@
 // Cuts and unlocks under way, from the stream and the list of devices, so that each end is found once. Pure.
-import { type FleetRow, pendingIn } from '../../../../src/core/fleet-row.ts';
+import { type FleetRow, pendingIn } from '../../../../src/core/events/fleet-row.ts';
 import type { Approval, CommandRecord } from '../../api/operations.ts';
 import { requestState } from './cut-course.ts';
 import { type CutState, cutStateOf, type Relay, relayOf } from './cut-view.ts';

@@ -1,6 +1,6 @@
 // A field of a form: its name above, help below, and what is wrong below that, in words.
 import { FieldError, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
-import { Icon } from './icon.tsx';
+import { Icon } from '../icon.tsx';
 
 interface FormFieldProps {
   readonly label: string;

@@ -1,6 +1,6 @@
 // A device in a row of the fleet: what a map and a list of vehicles need of it, without the names of the members. The service writes rows, the
 // console reads them.
-import type { FeatureName, FeatureState } from './events/event.ts';
+import type { FeatureName, FeatureState } from './event.ts';
 
 /** A change of a relay that is under way. */
 export interface FleetPending {

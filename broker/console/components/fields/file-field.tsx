@@ -1,6 +1,6 @@
 // A button that asks for a file of this computer, with the name of the chosen one beside it.
 import { Button, FileTrigger } from 'react-aria-components';
-import { Icon } from './icon.tsx';
+import { Icon } from '../icon.tsx';
 
 interface FileFieldProps {
   readonly text: string;
