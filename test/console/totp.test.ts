@@ -59,7 +59,9 @@ describe.skipIf(why !== null)(why === null ? 'one-time codes' : `one-time codes 
     await dialog.getByLabel('Your password').fill(memberPassword);
     await page.keyboard.press('Enter');
     await dialog.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
-    const secret = await dialog.getByLabel('Key, where the app reads no QR code').inputValue();
+    const secret = await dialog
+      .getByRole('textbox', { name: 'Key, where the app reads no QR code' })
+      .inputValue();
     const app = createAuthenticatorApp(secret);
     await expectNoFaults(page);
     await dialog.getByLabel('Code in the app').fill('000000');

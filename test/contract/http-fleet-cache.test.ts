@@ -252,8 +252,9 @@ describe('the fleet in memory', () => {
       events: [
         {
           seq: 1,
-          timestamp: 1_700_000_000,
+          timestamp: Date.now(),
           statusCode: 61_472,
+          commandID: 'local-1',
           commandState: 'armed',
           attributes: { feature: 'enginecutoff', source: 'zone', state: '1' },
         },
