@@ -24,7 +24,7 @@ export const feedTables: readonly Statement[] = [
   feeds.create,
   // Devices with retained messages at the target, so that those of a deleted one are taken back.
   ddl(`CREATE TABLE feed_devices (
-    account_id TEXT NOT NULL,
+    account_id TEXT NOT NULL REFERENCES accounts (account_id) ON DELETE CASCADE,
     feed_id TEXT NOT NULL,
     device_id TEXT NOT NULL,
     PRIMARY KEY (account_id, feed_id, device_id),
