@@ -114,7 +114,8 @@ describe.skipIf(why !== null)(why === null ? 'one-time codes' : `one-time codes 
     });
     const app = createAuthenticatorApp(String(begun['secret']));
     await demo.call('auth/totp/confirm/authorization', { token, body: { code: app.code(Date.now()) } });
-    const { page } = await openAs('admin');
+    const { page, open } = await openAs('admin');
+    await open('/alarms');
     await signOut(page);
     await signIn(page);
     await code(page).waitFor();

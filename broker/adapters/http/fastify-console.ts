@@ -59,7 +59,7 @@ const unusedByParts = [
 const brotliOf = promisify(brotliCompress);
 const gzipOf = promisify(gzip);
 /** Paid once a file. */
-const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } } as const;
+const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } } as const;
 
 const pack = (encoding: Encoding, bytes: Buffer): Promise<Buffer> =>
   encoding === 'br' ? brotliOf(bytes, brotliOptions) : gzipOf(bytes, { level: 9 });
