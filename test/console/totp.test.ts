@@ -95,7 +95,8 @@ describe.skipIf(why !== null)(why === null ? 'one-time codes' : `one-time codes 
     await code(page).fill(recovery);
     await page.keyboard.press('Enter');
     await entered(page);
-    await open('/account');
+    await page.getByRole('button', { name: 'olga, menu' }).click();
+    await page.getByRole('menuitem', { name: 'Account and preferences' }).click();
     await page.getByText('9 recovery codes are left').waitFor();
     await page.getByRole('button', { name: 'Take off…' }).click();
     await dialog.getByLabel('Your password').fill(memberPassword);
