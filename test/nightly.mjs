@@ -18,7 +18,10 @@ const script = (name) => ['npm', 'run', '--silent', name];
 
 /** In this order: what guards a promise first, the longest last. */
 const steps = {
-  properties: { run: vitest('unit', 'contract', 'simulation'), env: { FLEETWARD_TEST_EXTENT: 'whole' } },
+  properties: {
+    run: vitest('unit', 'contract', 'simulation', 'replacing'),
+    env: { FLEETWARD_TEST_EXTENT: 'whole' },
+  },
   chain: { run: vitest('chain'), env: { FLEETWARD_TEST_CHAIN_KILLS: '12' } },
   system: { run: vitest('system', 'system-nightly'), env: { FLEETWARD_TEST_UPDATE_TRIALS: 'all' } },
   console: { run: vitest('console') },

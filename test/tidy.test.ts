@@ -404,6 +404,14 @@ describe('files', () => {
     expect(bad).toEqual([]);
   });
 
+  it('of tests replace a module of the product in a process of their own only', () => {
+    const config = readFileSync(join(root, 'test/vitest.config.ts'), 'utf8');
+    const listed = /const replacing = \[([^\]]*)\]/.exec(config)?.[1] ?? '';
+    const replaces = /^ *vi\.(mock|doMock)\(/m;
+    const found = listFiles('test').filter((file) => replaces.test(readFileSync(join(root, file), 'utf8')));
+    expect(found).toEqual([...listed.matchAll(/'([^']+)'/g)].map(([, file]) => file));
+  });
+
   it('have at most 400 lines', () => {
     const long = files.filter((file) => (textOf.get(file) ?? '').split('\n').length > 401);
     expect(long).toEqual([]);

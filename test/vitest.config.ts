@@ -1,4 +1,4 @@
-// The projects of the test suite; each word is defined in test/README.md. `npm test` runs unit, contract, simulation and chain,
+// The projects of the test suite; each word is defined in test/README.md. `npm test` runs unit, contract, simulation, replacing and chain,
 // `npm run test:system` runs system, `npm run test:nightly` runs all. A deadline here ends a hang; none says how fast a machine
 // must be.
 import { defineConfig } from 'vitest/config';
@@ -29,6 +29,12 @@ class LongFirst extends BaseSequencer {
 
 /** The real chain that `npm test` runs; it is a system test in all else. */
 const chain = 'test/system/chain.test.ts';
+
+/**
+ * Files that replace a module of the product (`vi.mock`), each in a process of its own: files of one process share their modules, so the
+ * others would run with the replacement, or these without it.
+ */
+const replacing = ['test/simulation/guard-alone.test.ts'];
 
 /** Of the system tests, those that have not yet passed `npm run test:stress` ten times of ten, or need containers: nightly only. */
 const nightly = `
@@ -86,7 +92,14 @@ export default defineConfig({
         isolate: false,
       }),
       project({ name: 'contract', testTimeout: 300_000, maxWorkers: quickWorkers, isolate: false }),
-      project({ name: 'simulation', testTimeout: 600_000, maxWorkers: quickWorkers, isolate: false }),
+      project({
+        name: 'simulation',
+        testTimeout: 600_000,
+        exclude: replacing,
+        maxWorkers: quickWorkers,
+        isolate: false,
+      }),
+      project({ name: 'replacing', testTimeout: 600_000, include: replacing, maxWorkers: quickWorkers }),
       // One vehicle of real processes, from the serial lines to the app.
       project({ name: 'chain', testTimeout: 600_000, include: [chain], maxWorkers: quickWorkers }),
       // Real processes mostly wait for real time, so twice as many files as cores, and nothing else beside them.
