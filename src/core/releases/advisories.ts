@@ -2,7 +2,7 @@
 // ossf.github.io/osv-schema), of which other members are ignored. Pure; a list counts only after its signature was checked
 // (`../../adapters/advisory-file.ts`).
 import { dayNumberOfText } from '../calendar.ts';
-import { isText, type JsonObject, parseObject } from '../wire/wire-checks.ts';
+import { isObject, isText, type JsonObject, parseObject } from '../wire/wire-checks.ts';
 import { compareVersions, isVersion } from './version.ts';
 
 /** Type in the header of the signature (JWS, RFC 7515). */
@@ -58,11 +58,19 @@ function fail(place: string, wanted: string): never {
   throw new Fault(`${place}: not ${wanted}`);
 }
 
-function listAt(value: unknown, place: string, most: number): readonly JsonObject[] {
+const objectAt = (value: unknown, place: string): JsonObject =>
+  isObject(value) ? value : fail(place, 'an object');
+
+/** A list of objects, each read by `itemAt`. */
+function listAt<Item>(
+  value: unknown,
+  place: string,
+  most: number,
+  itemAt: (item: JsonObject, place: string) => Item,
+): readonly Item[] {
   if (!Array.isArray(value) || value.length > most) return fail(place, `a list of at most ${most}`);
   const items: readonly unknown[] = value;
-  const wrong = items.findIndex((item) => typeof item !== 'object' || item === null || Array.isArray(item));
-  return wrong < 0 ? (items as readonly JsonObject[]) : fail(`${place}/${wrong}`, 'an object');
+  return items.map((item, at) => itemAt(objectAt(item, `${place}/${at}`), `${place}/${at}`));
 }
 
 /** It is printed to terminals: no control characters. */
@@ -70,8 +78,6 @@ function textAt(value: unknown, place: string): string {
   const isGood = isText(value, advisoryLimits.characters) && value !== '' && !/\p{Cc}/u.test(value);
   return isGood ? value : fail(place, `a text of 1 to ${advisoryLimits.characters} characters`);
 }
-
-const objectAt = (value: unknown, place: string): JsonObject => listAt([value], place, 1)[0] ?? {};
 
 function eventAt(value: JsonObject, place: string): RangeEvent {
   const { introduced, fixed } = value;
@@ -84,27 +90,22 @@ function eventAt(value: JsonObject, place: string): RangeEvent {
 
 function rangeAt(value: JsonObject, place: string): readonly RangeEvent[] {
   if (value['type'] !== 'SEMVER') fail(`${place}/type`, 'SEMVER');
-  const events = listAt(value['events'], `${place}/events`, advisoryLimits.events).map((event, at) =>
-    eventAt(event, `${place}/events/${at}`),
-  );
+  const events = listAt(value['events'], `${place}/events`, advisoryLimits.events, eventAt);
   // A range that begins nowhere would concern no version, and say so in silence.
   if (!events.some(({ kind }) => kind === 'introduced')) fail(`${place}/events`, 'with one `introduced`');
   return events.toSorted((one, other) => compareVersions(one.version, other.version));
 }
 
-function affectedAt(value: JsonObject, place: string): Advisory['affected'][number] {
-  const ranges = listAt(value['ranges'], `${place}/ranges`, advisoryLimits.ranges);
-  return {
-    program: textAt(objectAt(value['package'], `${place}/package`)['name'], `${place}/package/name`),
-    ranges: ranges.map((range, at) => rangeAt(range, `${place}/ranges/${at}`)),
-  };
-}
+const affectedAt = (value: JsonObject, place: string): Advisory['affected'][number] => ({
+  program: textAt(objectAt(value['package'], `${place}/package`)['name'], `${place}/package/name`),
+  ranges: listAt(value['ranges'], `${place}/ranges`, advisoryLimits.ranges, rangeAt),
+});
 
 function advisoryAt(value: JsonObject, place: string): Advisory {
   const own = objectAt(value['database_specific'], `${place}/database_specific`);
   const severity = severities.find((one) => one === own['severity']);
   const url = textAt(
-    listAt(value['references'], `${place}/references`, 20)[0]?.['url'],
+    listAt(value['references'], `${place}/references`, 20, objectAt)[0]?.['url'],
     `${place}/references/0/url`,
   );
   if (!url.startsWith('https://')) fail(`${place}/references/0/url`, 'an https address');
@@ -114,9 +115,7 @@ function advisoryAt(value: JsonObject, place: string): Advisory {
     severity: severity ?? fail(`${place}/database_specific/severity`, severities.join(', ')),
     action: textAt(own['action'], `${place}/database_specific/action`),
     url,
-    affected: listAt(value['affected'], `${place}/affected`, advisoryLimits.ranges).map((one, at) =>
-      affectedAt(one, `${place}/affected/${at}`),
-    ),
+    affected: listAt(value['affected'], `${place}/affected`, advisoryLimits.ranges, affectedAt),
   };
 }
 
@@ -139,12 +138,9 @@ export function parseAdvisories(bytes: Uint8Array): AdvisoryVerdict {
       `its format is ${JSON.stringify(value['format'])}, this program reads ${listFormat}: update the program`,
     );
   try {
-    const at = (name: string) => listAt(value[name], name, advisoryLimits.records);
-    const advisories = at('advisories').map((one, no) => advisoryAt(one, `advisories/${no}`));
-    return {
-      kind: 'good',
-      list: { advisories, support: at('support').map((one, no) => supportAt(one, `support/${no}`)) },
-    };
+    const advisories = listAt(value['advisories'], 'advisories', advisoryLimits.records, advisoryAt);
+    const support = listAt(value['support'], 'support', advisoryLimits.records, supportAt);
+    return { kind: 'good', list: { advisories, support } };
   } catch (thrown) {
     if (thrown instanceof Fault) return bad(thrown.message);
     throw thrown;
