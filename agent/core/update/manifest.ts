@@ -1,6 +1,7 @@
 // The manifest of a release: version, platform, and every file with its hash. Parsing refuses anything but the exact
 // format; a manifest counts only after its signature was checked (`../../adapters/update/release.ts`).
 import { isVersion } from '../../../src/core/releases/version.ts';
+import { isObject, parseObject } from '../../../src/core/wire/wire-checks.ts';
 
 export type Arch = 'amd64' | 'arm64';
 
@@ -42,11 +43,6 @@ export const manifestLimits = {
 /** Without these it is no agent. */
 const neededFiles = ['dist/agent/main.js', 'package.json'] as const;
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isCount = (value: unknown, most: number): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= most;
 
@@ -86,15 +82,6 @@ function parseFiles(value: unknown): readonly ReleaseFile[] | string {
   if (totalBytes > manifestLimits.totalBytes) return `files: more than ${manifestLimits.totalBytes} bytes`;
   const missing = neededFiles.find((path) => !files.some((file) => file.path === path));
   return missing === undefined ? files : `files: ${missing} is not there`;
-}
-
-function parseObject(bytes: Uint8Array): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Reads a manifest; never throws. The reason names the member that is wrong. */

@@ -2,7 +2,8 @@
 // packaged release; a release on trial must never get more starts than are counted beforehand.
 
 import { compareVersions, higherVersion, isVersion } from '../../../src/core/releases/version.ts';
-import { type Arch, isObject, type Manifest } from './manifest.ts';
+import { isObject } from '../../../src/core/wire/wire-checks.ts';
+import type { Arch, Manifest } from './manifest.ts';
 
 /** A release that was staged and asked for, but did not prove itself yet. */
 export interface Trial {

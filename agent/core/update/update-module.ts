@@ -1,14 +1,13 @@
 // The update of the agent as a module of the vehicle: answers firmware jobs, feeds the machine of `update.ts` with link, ignition and motion, and
 // performs its effects. It restarts the agent only while the vehicle is shown to be parked; nothing here moves a relay.
 import type { FirmwareBody } from '../../../src/core/wire/wire.ts';
-import { isCount, isIdText, isText } from '../../../src/core/wire/wire-checks.ts';
+import { isCount, isIdText, isObject, isText } from '../../../src/core/wire/wire-checks.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import type { StepContext, VehicleModule, VehicleState } from '../kernel/module.ts';
 import { restObjectionOf } from '../kernel/vehicle-rest.ts';
 import { commitDrafts, evidenceOf, isOurs, log, put } from '../kernel/vehicle-state.ts';
 import { addTraffic, trafficCost } from '../link/data-budget.ts';
 import { latestUtcMs, utcMsAt } from '../timekeeping.ts';
-import { isObject } from './manifest.ts';
 import { createUpdate, stepUpdate } from './update.ts';
 import { standardUpdate, type UpdateSettings, updateFault, updateSchema } from './update-config.ts';
 import { jobEvent } from './update-draft.ts';
