@@ -11,6 +11,7 @@ import { readVersion } from '../../src/adapters/version.ts';
 import { messageOf } from '../../src/core/errors.ts';
 import { copyRelease, listReleases, readReleaseKey, type StagedRelease } from '../adapters/update/release.ts';
 import { readReleaseState, standardReleases, writeReleaseState } from '../adapters/update/release-state.ts';
+import { standardReleaseKey } from '../core/update/manifest.ts';
 import { type Installed, type Plan, planLaunch, type ReleaseState } from '../core/update/plan.ts';
 
 interface Places {
@@ -118,7 +119,7 @@ function run(): number {
     options: {
       releases: { type: 'string', default: standardReleases },
       scratch: { type: 'string', default: '/usr/lib/fleetward-agent/release' },
-      key: { type: 'string', default: '/etc/fleetward-agent/release.pub' },
+      key: { type: 'string', default: standardReleaseKey },
       'key-owner': { type: 'string', default: '0' },
     },
   });

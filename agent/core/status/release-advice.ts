@@ -8,9 +8,9 @@ import {
   supportedUntil,
 } from '../../../src/core/releases/advisories.ts';
 import type { StatusLine } from '../kernel/module.ts';
+import { standardReleaseKey } from '../update/manifest.ts';
 
 export const standardAdvisories = '/etc/fleetward-agent/advisories.jws';
-export const standardReleaseKey = '/etc/fleetward-agent/release.pub';
 
 export interface ReleaseAdvice {
   readonly json: {

@@ -3,6 +3,9 @@
 import { isVersion } from '../../../src/core/releases/version.ts';
 import { isObject, parseObject } from '../../../src/core/wire/wire-checks.ts';
 
+/** Public key that manifests are verified with, on a vehicle. */
+export const standardReleaseKey = '/etc/fleetward-agent/release.pub';
+
 export type Arch = 'amd64' | 'arm64';
 
 export interface ReleaseFile {
