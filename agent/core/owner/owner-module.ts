@@ -25,6 +25,7 @@ import { deliver } from '../kernel/vehicle-delivery.ts';
 import { recordGuardFact } from '../kernel/vehicle-guard.ts';
 import { commitNow, isOurs, log, put } from '../kernel/vehicle-state.ts';
 import { isWaiting } from '../protection/command-intake.ts';
+import { isSafeState } from '../protection/interlock.ts';
 import { latestUtcMs } from '../timekeeping.ts';
 
 /** What the installer chose. */
@@ -106,17 +107,18 @@ function startOwner({ config, rows }: ModuleStart): OwnerState | null {
 const dropWaiting = (context: StepContext): void =>
   reviewCommands(context, { kind: 'local', dropped: 'persons: the owner changed who may order' });
 
-/** Longer than an order is on its way to the relay: none that began before is refused by the guard in between. */
+/** Above the time from a decision to the relay, so the guard refuses no order that began before. */
 const endingMs = 10_000;
 
-/** Ends orders that wait, by name, just before their list ends: that is expected, and a refusal of the guard is an alarm. */
+/** Drops orders that wait just before their list ends: its end is expected, and a refusal by the guard is an alarm. */
 function dropEnded(context: StepContext): void {
   const { owner: state, commands, time } = context.state;
-  const endMs = state?.owner?.list?.validUntilMs ?? Number.POSITIVE_INFINITY;
-  if ((latestUtcMs(time, context.now.monoMs) ?? 0) < endMs - endingMs) return;
+  const list = state?.owner?.list ?? null;
+  if (list === null || (latestUtcMs(time, context.now.monoMs) ?? 0) < list.validUntilMs - endingMs) return;
   const { active, next } = commands.record;
-  if ([active, next].some((all) => Object.values(all).some((one) => isWaiting(one) && one.state === '1')))
-    reviewCommands(context, { kind: 'local', dropped: 'persons: list_ended' });
+  const orders = [...Object.values(active), ...Object.values(next)];
+  if (orders.some((one) => isWaiting(one) && !isSafeState(one.feature, one.state)))
+    reviewCommands(context, { kind: 'local', dropped: refusalText({ reason: 'list_ended' }) });
 }
 
 /** Takes a newer document. */
