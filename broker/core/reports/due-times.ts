@@ -2,7 +2,13 @@
 // platform's time zone table. A local time that a change of the clock leaves out is due as much later as the clock leaps, one that comes
 // twice is due the first time: each date that a schedule names has one due time.
 
-import { type CalendarDate, dateOfNumber, dateText, dayNumberOf } from '../../../src/core/calendar.ts';
+import {
+  type CalendarDate,
+  dateOfNumber,
+  dateText,
+  dayNumberOf,
+  dayNumberOfText,
+} from '../../../src/core/calendar.ts';
 import { dayMs, minuteMs } from '../../../src/core/durations.ts';
 import { dateAt, momentOf, wallMs } from '../../../src/core/zoned-time.ts';
 
@@ -109,11 +115,11 @@ export const withTimes = (
 
 /** The dates that `2026-10` (a month) or `2026-10-31` (a day) names; null: there is no such month or day. */
 export function namedDates(text: string): Pick<DatedPeriod, 'first' | 'last'> | null {
-  const [, year, month, day] = /^(\d{4})-(\d{2})(?:-(\d{2}))?$/.exec(text) ?? [];
-  const first = { year: Number(year), month: Number(month), day: Number(day ?? 1) };
-  const isDate = dateText(dateOfNumber(dayNumberOf(first))) === dateText(first);
-  if (year === undefined || !isDate) return null;
-  return { first, last: day === undefined ? { ...first, day: lastDayOf(first) } : first };
+  const isMonth = /^\d{4}-\d{2}$/.test(text);
+  const number = dayNumberOfText(isMonth ? `${text}-01` : text);
+  if (number === null) return null;
+  const first = dateOfNumber(number);
+  return { first, last: isMonth ? { ...first, day: lastDayOf(first) } : first };
 }
 
 /** The whole days before the one of a moment: the day, the week from Monday, or the month. */
