@@ -245,8 +245,8 @@ function build(options: Options): string {
     const node = layNode(options, join(home, 'node'), join(homeOf(product), 'node'));
     putSystem(root, product);
     for (const name of product.mounts) mkdirSync(join(home, name));
-    mkdirSync(join(root, 'etc', product.name), { recursive: true });
     const settings = join(root, 'etc', product.name);
+    mkdirSync(settings, { recursive: true });
     if (options.releaseKey !== null) put(options.releaseKey, join(settings, 'release.pub'));
     if (options.advisories !== null) put(options.advisories, join(settings, 'advisories.jws'));
     putDocuments(root, options, bundled);
