@@ -8,6 +8,7 @@ import { parseAllDocuments } from 'yaml';
 import { loadBrokerConfig } from '../../broker/config/broker-config.ts';
 import { checkout } from '../support/machine/checkout.ts';
 import { runTool } from '../support/machine/deb-package.ts';
+import { imageSettings } from '../support/machine/image-settings.ts';
 import { requires } from '../support/machine/requires.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
@@ -61,13 +62,6 @@ const { missing } = hasHelm
       files: [],
       debian: ['golang-go', 'golang-github-masterminds-sprig-dev', 'golang-k8s-sigs-yaml-dev'],
     });
-
-/** Variables of the image, as `package-image.ts` sets them. */
-const ofImage = Object.fromEntries(
-  [...readFileSync(join(chart, '../package-image.ts'), 'utf8').matchAll(/'(FLEETWARD_\w+)=([^']*)'/g)].map(
-    ([, name = '', value = '']) => [name, value],
-  ),
-);
 
 describe.skipIf(missing !== null)(
   `the chart${missing === null ? '' : ` (${missing})`}`,
@@ -125,7 +119,7 @@ describe.skipIf(missing !== null)(
 
     it.each(variants)('gives %s settings that it takes', (_, values) => {
       const [{ env = [] }] = podOf(render(values)).containers;
-      const given = { ...ofImage, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) };
+      const given = { ...imageSettings, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) };
       const settings = Object.fromEntries(
         Object.entries(given).filter(([name]) => name.startsWith('FLEETWARD_')),
       );

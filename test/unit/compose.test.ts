@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadBrokerConfig } from '../../broker/config/broker-config.ts';
 import { checkout } from '../support/machine/checkout.ts';
+import { imageSettings } from '../support/machine/image-settings.ts';
 import { requires } from '../support/machine/requires.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
@@ -38,13 +39,6 @@ const composeOf = (name: string): Compose => parse(read(`compose/${name}.yaml`),
 const cluster = composeOf('cluster');
 const composeFiles = readdirSync(join(systemd, 'compose')).filter((name) => name.endsWith('.yaml'));
 
-/** The variables that the image sets, as `package-image.ts` writes them. */
-const ofImage = Object.fromEntries(
-  [...read('package-image.ts').matchAll(/'(FLEETWARD_\w+)=([^']*)'/g)].map(([, name = '', value = '']) => [
-    name,
-    value,
-  ]),
-);
 /** Where a service finds each file that is mounted for it. */
 const targetsOf = ({ volumes = [], configs = [], secrets = [] }: Service): readonly string[] => [
   ...volumes.map((one) => one.split(':')[1] ?? ''),
@@ -62,7 +56,7 @@ describe.each(composeFiles)('the compose file %s', (name) => {
 
   it('gives the broker settings that it takes, and mounts every file that they name', () => {
     for (const [service, one] of ours) {
-      const given = Object.entries({ ...ofImage, ...one.environment }).map(([key, value]) => {
+      const given = Object.entries({ ...imageSettings, ...one.environment }).map(([key, value]) => {
         return [key, value.replace(/\$\{FLEETWARD_HOST[^}]*\}/, 'fleet.example.com')] as const;
       });
       const env = Object.fromEntries(given.filter(([key]) => key.startsWith('FLEETWARD_')));
