@@ -22,7 +22,7 @@ export interface TreeOptions {
   readonly root: string;
   readonly arch: Arch;
   readonly version: string;
-  /** Folder with what another architecture than this machine's needs, as made by arm64-parts.sh; null: this machine's own. */
+  /** Native parts for another architecture, as arm64-parts.sh makes them; null: this machine's own. */
   readonly parts: string | null;
 }
 
@@ -105,7 +105,7 @@ function describe(folder: string): Bundled {
   return { name, version, licence: license, texts };
 }
 
-/** A package that npm has for each machine apart, such as `@node-rs/argon2-linux-x64-gnu`, by its name for this one. */
+/** Name of a platform package of npm, such as `@node-rs/argon2-linux-x64-gnu`, for this architecture. */
 const nameFor = (path: string, arch: Arch): string =>
   path.replace(/-linux-(x64|arm64)-gnu$/, `-linux-${machineOf[arch].node}-gnu`);
 

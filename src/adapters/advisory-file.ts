@@ -1,5 +1,5 @@
 // The signed list of advisories on this machine's disk. Nothing is ever fetched: it comes with a package, or the operator puts it there.
-// It must never let a fault of that file stop a program: the fault is part of the answer.
+// A fault of the file never stops a program: the answer carries the reason.
 import { realpathSync } from 'node:fs';
 import { codeOf, messageOf } from '../core/errors.ts';
 import {

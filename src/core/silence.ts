@@ -1,4 +1,4 @@
-// How long a stream has been silent: by clocks and never by counted ticks, for a computer that sleeps stops its timers. Pure.
+// Silence of a stream, by clocks instead of counted ticks, because a sleeping computer stops its timers. Pure.
 
 /** One moment by both clocks of this computer. */
 export interface Moment {
@@ -8,11 +8,11 @@ export interface Moment {
   readonly wallMs: number;
 }
 
-/** By the clock that says more: no sleep and no change of a clock makes a value younger. */
+/** The larger time of both clocks: neither sleep nor a clock that is set makes a value look younger. */
 export const elapsedMs = (since: Moment, now: Moment): number =>
   Math.max(0, now.monoMs - since.monoMs, now.wallMs - since.wallMs);
 
-/** The service gives a sign of life each second. After three without any, what was read may be old. */
+/** The service gives a sign of life each second. After three without any the data may be old. */
 const silentMs = 3000;
 /** Without any for this long the connection is given up. */
 const deadMs = 10_000;

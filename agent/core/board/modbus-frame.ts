@@ -95,7 +95,7 @@ export function isWrite(request: ModbusRequest): request is Exclude<ModbusReques
   return request.kind !== 'readBits' && request.kind !== 'readRegisters';
 }
 
-// By its kind alone, as the relay guard judges it: a member of another kind changes nothing.
+// Depends on `kind` alone, like the relay guard: members of another kind are ignored.
 function functionCode(request: ModbusRequest): number {
   return isWrite(request) ? writeCodes[request.kind] : request.function;
 }

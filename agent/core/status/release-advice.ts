@@ -1,5 +1,5 @@
-// What the supplier's signed list says of the release that runs on this vehicle: for `fleetward-agent status`. Pure. It is never
-// a reason to call the unit degraded: what works goes on working.
+// Advice of the supplier's signed list on the running release, for `fleetward-agent status`. It never makes the unit degraded.
+// Pure.
 import { utcText } from '../../../src/core/calendar.ts';
 import {
   type Advisory,

@@ -91,7 +91,7 @@ function eventAt(value: JsonObject, place: string): RangeEvent {
 function rangeAt(value: JsonObject, place: string): readonly RangeEvent[] {
   if (value['type'] !== 'SEMVER') fail(`${place}/type`, 'SEMVER');
   const events = listAt(value['events'], `${place}/events`, advisoryLimits.events, eventAt);
-  // A range that begins nowhere would concern no version, and say so in silence.
+  // Without `introduced` a range would match no version and hide the mistake.
   if (!events.some(({ kind }) => kind === 'introduced')) fail(`${place}/events`, 'with one `introduced`');
   return events.toSorted((one, other) => compareVersions(one.version, other.version));
 }
