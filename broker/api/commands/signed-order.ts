@@ -28,7 +28,7 @@ const personsFor = (list: PersonsList, order: Wanted): readonly Person[] =>
 
 /** What a list wants of an order. */
 interface Wants {
-  /** Persons who must sign it. */
+  /** Number of signatures that the owner's list asks for. */
   readonly needed: number;
   /** Longest life, in seconds: no order outlives the list that its signatures are judged by. */
   readonly mostS: number;

@@ -1,4 +1,4 @@
-// Adds the names of drivers to trips. A key stands for the driver to whom it belonged at the time of the trip.
+// Adds drivers' names to trips, by the owner of each driver key at the time of the trip.
 import { Type } from 'typebox';
 import { driversMost, driversOf, type TripDriver } from '../../core/events/trip-drivers.ts';
 import type { Trip, TripOrStop } from '../../core/events/trip-way.ts';

@@ -1,4 +1,4 @@
-// Who may sign an order for a device, and how many must: for the user who is about to ask for one. Without keys and passkeys.
+// Names of the persons on the owner's list who may sign an order, and the number of signatures needed. Public keys and passkeys are left out.
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { featureNames } from '../../../src/core/events/event.ts';

@@ -6,7 +6,7 @@ import { totpLoginOperations } from './login.ts';
 import { ownTotpOperations } from './own-totp.ts';
 import { hasTotp, totpTables } from './totp-store.ts';
 
-/** Also of a user with a passkey, who may use that instead. */
+/** A user who also has a passkey may sign in with either. */
 const codeNeeded = (): AppError =>
   new AppError(
     'code_needed',

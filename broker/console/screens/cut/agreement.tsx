@@ -23,7 +23,7 @@ interface PersonsNeededProps {
   readonly deviceID: string;
 }
 
-/** Why an order would be refused, whoever signs; null: nothing known speaks against it. */
+/** Reason for which any order would be refused now; null: none is known. */
 function obstacleOf(
   { needed, validUntil, persons }: Signers,
   relay: Relay,
@@ -91,7 +91,7 @@ interface AgreementProps {
   readonly sign: Sign;
 }
 
-/** Shows the order that is signed, the persons who agreed and how many are missing. */
+/** Shows a waiting order with its signatures and the number still missing. */
 export function Agreement({ request, relay, name, sign }: AgreementProps) {
   const words = useWords(cutWords);
   const { persons: texts, order: labels, orders } = words;

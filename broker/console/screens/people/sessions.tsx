@@ -133,7 +133,7 @@ function EndDialog({ userID, isOwn, target }: EndProps) {
   );
 }
 
-/** For a user who has lost the phone: by an administrator, with the administrator's own password. */
+/** Lets an administrator remove the authenticator app of a user who lost the phone; asks for the administrator's password. */
 function TakeAppOff({ userID }: { readonly userID: string }) {
   const { sessions: texts } = useWords(peopleWords).people;
   const [draft, put] = useFields({ password: '' });

@@ -1,4 +1,4 @@
-// Who may sign an order for a vehicle, and how many must, for those who may order on it.
+// Reads who may sign an order for a vehicle and how many signatures it needs.
 import { useQuery } from '@tanstack/react-query';
 import type { Result } from '../../api/operations.ts';
 import { call } from '../call.ts';
