@@ -77,7 +77,7 @@ function createFormedReader(connection: SqliteConnection.Database, prepare: Prep
   };
 }
 
-/** Plain synchronous reads of a connection. @param prepare of that connection. */
+/** Plain synchronous reads of a connection. @param prepare its statements; its own unless given. */
 export function createReader(connection: SqliteConnection.Database, prepare = createPreparer(connection)) {
   const readFormed = createFormedReader(connection, prepare);
   return {

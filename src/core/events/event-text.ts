@@ -287,7 +287,7 @@ function pinsWriter(form: Form, into: ByteText) {
 // One memory for all texts of a thread, which writes one after the other.
 const [recordBytes, pinBytes] = [new ByteText(), new ByteText()];
 
-export interface EventTextWriter {
+interface EventTextWriter {
   /** @param row with the columns of `eventTextColumns`. */
   add(row: Values): void;
   /** One row in place of those that were added, for `readEventTexts`. */
