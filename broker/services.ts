@@ -81,19 +81,23 @@ export interface Services {
 
 /** A day of a vehicle that reports every ten seconds is some 4 MiB. */
 const eventTextLimits = { bytes: 64 * 1024 * 1024, listingBytes: 16 * 1024 * 1024 } as const;
+/** Texts of fewer bytes count as so many, so that few thousand are remembered. */
+const askedLeastBytes = 16 * 1024;
 /** Some hundred pages. */
 const eventPageBytes = 4 * 1024 * 1024;
 
 function createEventTexts({ onCommit }: NotifyingDatabase) {
   const cache = createTextCache<EventTexts>(eventTextLimits.bytes, bytesOfText);
   const pages = createTextCache<KeptPage>(eventPageBytes, bytesOfPage);
+  const asked = createTextCache<number>(eventTextLimits.bytes, (bytes) => Math.max(bytes, askedLeastBytes));
   // Another server may have taken over that was behind: its events may bear numbers that the lost ones had.
   onCommit(({ topics }) => {
     if (topics !== null) return;
     cache.clear();
+    asked.clear();
     pages.clear();
   });
-  return { cache, pages, limits: eventTextLimits };
+  return { cache, asked, pages, limits: eventTextLimits };
 }
 
 const noMaps: Pick<MapFolder, 'list'> = { list: async () => [] };

@@ -150,12 +150,14 @@ export interface Statement {
 
 /** Format for writing rows as text: plain data, so that it passes to a database thread. */
 export interface RowForm {
-  /** Kind of the rows, and of their text; see `writeEventTexts` of `src/core/events/event-text.ts`. */
+  /** Kind of the rows, and of their text; see `eventTextWriter` of `src/core/events/event-text.ts`. */
   readonly of: 'events';
   /** Requested members; null: all. */
   readonly fields: readonly string[] | null;
   /** True: also as entries of metadata. */
   readonly hasPins: boolean;
+  /** Column -> its value in every row; the statement gives NULL for it. */
+  readonly known: Readonly<Record<string, string>>;
 }
 
 export type Row = Readonly<Record<string, SqlValue>>;

@@ -32,6 +32,8 @@ import type { LinkCaller } from './caller.ts';
 /** Blocks of events that were written as text, how much of them is kept, and pages that they make. */
 interface KeptTexts {
   readonly cache: TextCache<EventTexts>;
+  /** Bytes of texts that were read once: such a text is kept only when it is asked for again before `cache` would have forgotten it. */
+  readonly asked: TextCache<number>;
   readonly pages: TextCache<KeptPage>;
   readonly limits: TextCacheLimits;
 }

@@ -111,10 +111,12 @@ async function readText(
   const text = await blockText(store, range, listed, { block, fields, ...of });
   const key = keyOf(listing, block, of.limit);
   const bytes = bytesOfText(text);
-  if (key !== null && bytes <= listing.left) {
-    listing.left -= bytes;
-    eventTexts.cache.keep(key, proofOf(listing, block), text);
-  }
+  if (key === null || bytes > listing.left) return text;
+  listing.left -= bytes;
+  const proof = proofOf(listing, block);
+  // A listing with entries of metadata needs its texts twice.
+  if (of.hasPins || eventTexts.asked.find(key, proof) !== null) eventTexts.cache.keep(key, proof, text);
+  else eventTexts.asked.keep(key, proof, bytes);
   return text;
 }
 
@@ -328,8 +330,9 @@ function listedOf(
 ): Pick<Listing, 'listed' | 'cacheKey'> {
   const { listed } = selection;
   if ('deviceID' in listed) {
-    if (state.deviceNo === null) throw unknownDevice(listed.deviceID);
-    return { listed: { of: 'device', deviceID: listed.deviceID }, cacheKey: `device ${state.deviceNo}` };
+    if (state.device === null) throw unknownDevice(listed.deviceID);
+    const { deviceNo, texts } = state.device;
+    return { listed: { of: 'device', deviceID: listed.deviceID, texts }, cacheKey: `device ${deviceNo}` };
   }
   const isLimited = caller.scope.limitedTo !== null || state.hasDeleted;
   const cacheKey = isLimited ? null : `code ${state.accountNo} ${listed.code}`;

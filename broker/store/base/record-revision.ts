@@ -2,8 +2,11 @@
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
-import { numberOf, numberOrNull } from './row.ts';
+import { numberOf, numberOrNull, textOrNull } from './row.ts';
 import { visible } from './scope.ts';
+
+/** Columns of a device that its records show. */
+export type DeviceTexts = Readonly<Record<'device_id' | 'description' | 'pin_color' | 'pin_tag', string>>;
 
 /** Inputs of an account's record texts, except the events. */
 export interface TextState {
@@ -17,7 +20,7 @@ export interface TextState {
   /** Number of the newest event of all accounts. */
   readonly lastNo: number;
   /** Null when the scope has no such device. */
-  readonly deviceNo: number | null;
+  readonly device: { readonly deviceNo: number; readonly texts: DeviceTexts } | null;
 }
 
 /** Read at the start of a listing, in one read. @param deviceID null: no device is asked for. */
@@ -32,9 +35,18 @@ export async function readTextState(
       (SELECT next_no - 1 FROM event_counter WHERE one = 1) AS last_no,
       (SELECT COUNT(*) FROM (SELECT 1 FROM deleted_devices WHERE account_id = ${accountID} AND is_purged = 0 LIMIT 1) x)
         AS deleted,
-      (SELECT d.device_no FROM devices d WHERE ${visible(scope)} AND d.device_id = ${deviceID ?? ''}) AS device_no
-    FROM accounts a WHERE a.account_id = ${accountID}`);
+      d.device_no, d.device_id, d.description, d.pin_color, d.pin_tag
+    FROM accounts a LEFT JOIN devices d ON ${visible(scope)} AND d.device_id = ${deviceID ?? ''}
+    WHERE a.account_id = ${accountID}`);
   if (row === undefined) return null;
+  const deviceNo = numberOrNull(row, 'device_no');
+  const textIn = (column: string): string => textOrNull(row, column) ?? '';
+  const texts = {
+    device_id: textIn('device_id'),
+    description: textIn('description'),
+    pin_color: textIn('pin_color'),
+    pin_tag: textIn('pin_tag'),
+  };
   return {
     accountNo: numberOf(row, 'account_no'),
     revision: [
@@ -45,7 +57,7 @@ export async function readTextState(
     removedRevision: numberOf(row, 'removed_revision'),
     hasDeleted: numberOf(row, 'deleted') > 0,
     lastNo: numberOrNull(row, 'last_no') ?? 0,
-    deviceNo: numberOrNull(row, 'device_no'),
+    device: deviceNo === null ? null : { deviceNo, texts },
   };
 }
 

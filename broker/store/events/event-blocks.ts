@@ -4,6 +4,7 @@
 import { type EventTexts, readEventTexts } from '../../../src/core/events/event-text.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
+import type { DeviceTexts } from '../base/record-revision.ts';
 import { isNotRoutine } from '../base/routine-codes.ts';
 import { numberOf } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
@@ -13,7 +14,7 @@ import type { KeyRange } from './event-keys.ts';
 
 /** Listed events: of one device, or of the visible devices with one non-routine code. */
 export type Listed =
-  | { readonly of: 'device'; readonly deviceID: string }
+  | { readonly of: 'device'; readonly deviceID: string; readonly texts: DeviceTexts }
   | {
       readonly of: 'code';
       readonly code: number;
@@ -203,8 +204,12 @@ export async function* eventBlocks(
   }
 }
 
-const recordColumns = sql`e.event_no, e.timestamp_ms, e.received_ms, e.boot, e.seq, e.status_code, e.latitude, e.longitude,
-  e.speed, e.heading, e.geozone_id, e.command_id, e.command_state, e.address, d.device_id, d.description, d.pin_color, d.pin_tag,
+const deviceColumns = sql`d.device_id, d.description, d.pin_color, d.pin_tag`;
+/** Where the device is known, its texts need not be read with each record. */
+const noDeviceColumns = sql`NULL AS device_id, NULL AS description, NULL AS pin_color, NULL AS pin_tag`;
+const recordColumns = (isKnown: boolean): Statement =>
+  sql`e.event_no, e.timestamp_ms, e.received_ms, e.boot, e.seq, e.status_code, e.latitude, e.longitude, e.speed, e.heading,
+  e.geozone_id, e.command_id, e.command_state, e.address, ${isKnown ? noDeviceColumns : deviceColumns},
   z.description AS zone_description, z.display_name AS zone_display_name`;
 /** The events of a block in all of its slices, with `columns`. */
 function inBlock(
@@ -249,11 +254,11 @@ export async function blockText(
   listed: Listed,
   { block, limit, fields, hasPins }: TextOptions,
 ): Promise<EventTexts> {
+  const known = listed.of === 'device' ? listed.texts : {};
+  const columns = recordColumns(listed.of === 'device');
   const rows = await readSlices(db, block.sliceNos, (there) => ({
-    ...forRange(
-      sql`${inBlock(range, listed, { block, there, columns: recordColumns })} ORDER BY 2, 1 LIMIT ${limit}`,
-    ),
-    form: { of: 'events', fields, hasPins },
+    ...forRange(sql`${inBlock(range, listed, { block, there, columns })} ORDER BY 2, 1 LIMIT ${limit}`),
+    form: { of: 'events', fields, hasPins, known },
   }));
   const [row] = rows;
   return row === undefined ? noText : readEventTexts(row);

@@ -5,7 +5,7 @@ import type { Row, Statement } from '../../ports.ts';
 import type { Connection } from './postgres-connection.ts';
 import { PostgresFault, storageFault } from './postgres-fault.ts';
 import type { PostgresSessions } from './postgres-sessions.ts';
-import { formed } from './row-forms.ts';
+import { rowWriter } from './row-forms.ts';
 
 /** Reads that may wait for a connection; beyond it they are refused. */
 const waitingMost = 10_000;
@@ -59,8 +59,11 @@ export function createPostgresReaders(sessions: PostgresSessions, most: number):
       const [result] = await connection.run([statement]);
       const rows = result?.rows ?? [];
       const { form } = statement;
+      if (form === undefined) return rows;
+      const writer = rowWriter(form);
       // In the order of the columns: a row keeps the order in which they came.
-      return form === undefined ? rows : [formed(rows.map(Object.values), form)];
+      for (const row of rows) writer.add(Object.values(row));
+      return [writer.end()];
     } finally {
       if (isClosed) await connection.close();
       else if (!connection.isLost()) idle.push(connection);

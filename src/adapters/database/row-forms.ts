@@ -1,12 +1,17 @@
 // Rows written as text where they were read, for statements with a `form`.
-import { writeEventTexts } from '../../core/events/event-text.ts';
+import { eventTextColumns, eventTextWriter } from '../../core/events/event-text.ts';
 import type { Row, RowForm, SqlValue } from '../../ports.ts';
 
-const writers: Readonly<
-  Record<RowForm['of'], (rows: readonly (readonly SqlValue[])[], form: RowForm) => Row>
-> = { events: writeEventTexts };
-
-/** One row for these, with values in the order of the statement's columns. */
-export function formed(rows: readonly (readonly SqlValue[])[], form: RowForm): Row {
-  return writers[form.of](rows, form);
+export interface RowWriter {
+  /** @param row values in the order of `formColumns`. */
+  add(row: readonly SqlValue[]): void;
+  /** The row that stands for those that were added. */
+  end(): Row;
 }
+
+const forms = { events: { columns: eventTextColumns, writer: eventTextWriter } } as const;
+
+/** Names of the columns of a statement with that form, in order. */
+export const formColumns = ({ of }: RowForm): readonly string[] => forms[of].columns;
+
+export const rowWriter = (form: RowForm): RowWriter => forms[form.of].writer(form);

@@ -2,7 +2,7 @@
 // until anything is committed to the database, by whichever connection or process.
 import type SqliteConnection from 'better-sqlite3';
 import type { Row, Statement } from '../../ports.ts';
-import { createPreparer, createReader, rowsOf, type Table } from './sqlite-reads.ts';
+import { createReader, rowsOf, type Table } from './sqlite-reads.ts';
 
 /** Memory for pages of the connection for point reads, in KiB. */
 const pointCacheKib = 4000;
@@ -51,7 +51,7 @@ interface PointRead {
  */
 export function openPointReads(connection: SqliteConnection.Database) {
   connection.pragma(`cache_size = ${-pointCacheKib}`);
-  const { readTable } = createReader(createPreparer(connection));
+  const { readTable } = createReader(connection);
   const kept = createKeptTables();
   // SQLite, "PRAGMA data_version": another value after every commit of another connection, and this one never commits.
   const dataVersion = connection.prepare('PRAGMA data_version').pluck();

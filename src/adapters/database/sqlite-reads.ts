@@ -1,7 +1,7 @@
 // Prepared statements and plain synchronous reads of one better-sqlite3 connection.
 import type SqliteConnection from 'better-sqlite3';
 import type { Row, RowForm, SqlValue, Statement } from '../../ports.ts';
-import { formed } from './row-forms.ts';
+import { formColumns, type RowWriter, rowWriter } from './row-forms.ts';
 
 export interface Prepared {
   readonly statement: SqliteConnection.Statement;
@@ -58,10 +58,28 @@ function rawRows(known: Prepared, params: Statement['params']): SqlValue[][] {
   return values;
 }
 
-/** Plain synchronous reads of a connection. @param prepare of that connection. */
-export function createReader(prepare: (text: string) => Prepared) {
-  const readFormed = ({ sql, params }: Statement, form: RowForm): Row =>
-    formed(rawRows(prepare(sql), params), form);
+type Prepare = ReturnType<typeof createPreparer>;
+
+/** Reads of statements with a form: SQLite calls the writer for each row, which takes half as long as an array of all rows. */
+function createFormedReader(connection: SqliteConnection.Database, prepare: Prepare) {
+  let writer: RowWriter | null = null;
+  connection.aggregate('written', {
+    varargs: true,
+    start: null,
+    step: (_none, ...row: SqlValue[]) => writer?.add(row),
+  });
+  return ({ sql, params }: Statement, form: RowForm): Row => {
+    const known = prepare(`SELECT written(${formColumns(form).join(', ')}) FROM (${sql})`);
+    const own = rowWriter(form);
+    writer = own;
+    known.statement.all(...valuesOf(known, params));
+    return own.end();
+  };
+}
+
+/** Plain synchronous reads of a connection. @param prepare its statements; its own unless given. */
+export function createReader(connection: SqliteConnection.Database, prepare = createPreparer(connection)) {
+  const readFormed = createFormedReader(connection, prepare);
   return {
     read: (statement: Statement): Row[] => {
       const { sql, params, form } = statement;

@@ -85,7 +85,7 @@ export function connectSqlite(options: SqliteOptions) {
   const files =
     options.path === ':memory:' ? null : watchFiles(options.path, options.descriptor ?? null, saveLog);
   return {
-    ...createReader(prepare),
+    ...createReader(connection, prepare),
     /** An empty batch only asks whether the database can be written, and is still at its path. */
     write: (batch: readonly Statement[]): WriteResult[] => {
       files?.check();
@@ -178,7 +178,7 @@ export function inspectSqlite(
  */
 export function openSqliteReader(path: string): Database {
   const connection = openSqliteFile(path, 'read');
-  const { read } = createReader(createPreparer(connection));
+  const { read } = createReader(connection);
   return {
     read: async (statement) => {
       try {

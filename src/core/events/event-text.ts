@@ -2,6 +2,7 @@
 // no object per record, and nothing is parsed again. The members are those of `viewEvent` and `viewMetadata` of the HTTP service, in their order.
 import { epochSeconds } from '../epoch-seconds.ts';
 import { degreesText } from '../geo/geo.ts';
+import { ByteText } from './byte-text.ts';
 import { statusText } from './status-codes.ts';
 
 /** Columns of a row, in order. */
@@ -32,7 +33,6 @@ export const eventTextColumns = [
 type Value = string | number | null | Uint8Array;
 type Column = (typeof eventTextColumns)[number];
 type Values = readonly Value[];
-type Write = (row: Values) => string;
 
 const columns = Object.fromEntries(eventTextColumns.map((name, at) => [name, at])) as Readonly<
   Record<Column, number>
@@ -58,103 +58,152 @@ const [latitudeIn, longitudeIn] = [valueIn('latitude'), valueIn('longitude')];
 
 const isPositioned = (row: Values): boolean => latitudeIn(row) !== null && longitudeIn(row) !== null;
 
-/** JSON text of a value, made once for equal values in consecutive rows. */
-function remembered<T extends Value>(read: (row: Values) => T, textOf: (value: T) => string): Write {
-  let last: T | undefined;
-  let text = '';
-  return (row) => {
-    const value = read(row);
-    if (value === last) return text;
-    text = textOf(value);
-    last = value;
-    return text;
-  };
-}
+const json = (value: Value | boolean): string => JSON.stringify(value);
 
-const json = (value: Value): string => JSON.stringify(value);
-const text = (name: Column): Write => remembered(valueIn(name), (value) => json(value ?? ''));
-const textOrNull = (name: Column): Write => remembered(valueIn(name), json);
+/** Writes a value that is the same in most consecutive rows: its text is made when the value changes. */
+interface Kept {
+  readonly read: (row: Values) => Value | boolean;
+  readonly text: (value: Value | boolean) => string;
+  readonly column?: Column;
+}
+/** Writes a value that changes from row to row. */
+type Write = (row: Values, into: ByteText) => void;
+type Piece = string | Kept | Write;
+/** A member and the pieces of its value. */
+type Member = readonly [name: string, ...value: readonly Piece[]];
+
+const textOrNull = (column: Column): Kept => ({ read: valueIn(column), text: json });
+const text = (column: Column): Kept => ({
+  read: valueIn(column),
+  text: (value) => json(value ?? ''),
+  column,
+});
 function number(name: Column): Write {
   const numberOf = numberIn(name);
-  return (row) => String(numberOf(row));
+  return (row, into) => into.number(numberOf(row));
 }
 /** A number after a conversion, such as rounding; null: unknown. */
 function numberOrNull(name: Column, changed: (value: number) => number): Write {
   const valueOf = valueIn(name);
-  return (row) => {
+  return (row, into) => {
     const value = valueOf(row);
-    return value == null ? 'null' : String(changed(Number(value)));
+    if (value === null) into.text('null');
+    else into.number(changed(Number(value)));
   };
 }
 /** Epoch ms as whole seconds. */
-const seconds = (name: Column): Write => remembered(numberIn(name), (ms) => String(epochSeconds(ms)));
-const statusDescription = (): Write => remembered(numberIn('status_code'), (code) => json(statusText(code)));
-
-function eventID(): Write {
-  const boot = remembered(valueIn('boot'), (value) => json(value ?? '').slice(0, -1));
-  const seq = numberIn('seq');
-  return (row) => `${boot(row)}:${seq(row)}"`;
+function seconds(name: Column): Write {
+  const numberOf = numberIn(name);
+  return (row, into) => into.number(epochSeconds(numberOf(row)));
 }
-
-/** Creates the writer of a member; writers keep state, so each listing has its own. */
-type Member = readonly [name: string, writer: () => Write];
+const code: Kept = { read: numberIn('status_code'), text: String };
+const statusDescription: Kept = { read: code.read, text: (value) => json(statusText(Number(value))) };
+const isPositionValid: Kept = { read: isPositioned, text: String };
+const boot: Kept = { read: valueIn('boot'), text: (value) => json(value ?? '').slice(0, -1) };
 
 const recordMembers: readonly Member[] = [
-  ['address', () => text('address')],
-  ['deviceDescription', () => text('description')],
-  ['creationTime', () => seconds('received_ms')],
-  ['timestamp', () => seconds('timestamp_ms')],
-  ['latitude', () => number('latitude')],
-  ['longitude', () => number('longitude')],
-  ['isPositionValid', () => (row) => String(isPositioned(row))],
-  ['geozoneID', () => text('geozone_id')],
-  ['geozoneDescription', () => text('zone_description')],
-  ['geozoneDisplayName', () => text('zone_display_name')],
-  ['deviceID', () => text('device_id')],
-  ['speed', () => numberOrNull('speed', Math.round)],
-  ['heading', () => numberOrNull('heading', (degrees) => Math.round(degrees) % 360)],
+  ['address', text('address')],
+  ['deviceDescription', text('description')],
+  ['creationTime', seconds('received_ms')],
+  ['timestamp', seconds('timestamp_ms')],
+  ['latitude', number('latitude')],
+  ['longitude', number('longitude')],
+  ['isPositionValid', isPositionValid],
+  ['geozoneID', text('geozone_id')],
+  ['geozoneDescription', text('zone_description')],
+  ['geozoneDisplayName', text('zone_display_name')],
+  ['deviceID', text('device_id')],
+  ['speed', numberOrNull('speed', Math.round)],
+  ['heading', numberOrNull('heading', (degrees) => Math.round(degrees) % 360)],
   ['statusDescription', statusDescription],
-  ['statusCode', () => number('status_code')],
-  ['eventID', eventID],
-  ['commandID', () => textOrNull('command_id')],
-  ['commandState', () => textOrNull('command_state')],
+  ['statusCode', code],
+  ['eventID', boot, ':', number('seq'), '"'],
+  ['commandID', textOrNull('command_id')],
+  ['commandState', textOrNull('command_state')],
 ];
 
-const degrees = (name: Column): Write => remembered(numberIn(name), degreesText);
-
-function quoted(write: Write): Write {
-  return (row) => `"${write(row)}"`;
+function degrees(name: Column): Write {
+  const numberOf = numberIn(name);
+  return (row, into) => into.text(degreesText(numberOf(row)));
 }
 
 /** Members of the entry for one record; the count is between the two lists. */
 const pinMembers: { readonly before: readonly Member[]; readonly after: readonly Member[] } = {
   before: [
     ['statusDescription', statusDescription],
-    ['creationTime', () => seconds('received_ms')],
-    ['timestamp', () => seconds('timestamp_ms')],
-    ['pinColor', () => text('pin_color')],
-    ['latitude', () => quoted(degrees('latitude'))],
-    ['longitude', () => quoted(degrees('longitude'))],
-    ['isPositionValid', () => (row) => String(isPositioned(row))],
+    ['creationTime', seconds('received_ms')],
+    ['timestamp', seconds('timestamp_ms')],
+    ['pinColor', text('pin_color')],
+    ['latitude', '"', degrees('latitude'), '"'],
+    ['longitude', '"', degrees('longitude'), '"'],
+    ['isPositionValid', isPositionValid],
   ],
   after: [
-    ['pinTag', () => text('pin_tag')],
-    ['deviceID', () => text('device_id')],
-    ['statusCode', () => quoted(number('status_code'))],
+    ['pinTag', text('pin_tag')],
+    ['deviceID', text('device_id')],
+    ['statusCode', '"', code, '"'],
   ],
 };
 
-type Fields = readonly string[] | null;
+/** Format of the rows, see `RowForm` of the ports. */
+interface Form {
+  readonly fields: readonly string[] | null;
+  readonly hasPins: boolean;
+  readonly known: Readonly<Record<string, string>>;
+}
 
-/** The chosen members with commas between them, without braces; empty when none is chosen. */
-function membersWriter(members: readonly Member[], fields: Fields): Write {
+/** The chosen members with commas between them. */
+function piecesOf(members: readonly Member[], { fields, known }: Form): readonly Piece[] {
   const chosen = members.filter(([name]) => fields === null || fields.includes(name));
-  const names = chosen.map(([name], at) => `${at === 0 ? '' : ','}${JSON.stringify(name)}:`);
-  const writers = chosen.map(([, writer]) => writer());
-  return (row) => {
-    let written = '';
-    for (let at = 0; at < writers.length; at++) written += (names[at] ?? '') + (writers[at]?.(row) ?? '');
-    return written;
+  const toPiece = (piece: Piece): Piece => {
+    const same = typeof piece === 'object' && piece.column !== undefined ? known[piece.column] : undefined;
+    return same === undefined ? piece : json(same);
+  };
+  return chosen.flatMap(([name, ...value], at) => [
+    `${at === 0 ? '' : ','}${json(name)}:`,
+    ...value.map(toPiece),
+  ]);
+}
+
+const encoder = new TextEncoder();
+
+/** Writes neighbouring pieces, which rarely change, as one text. */
+function keptWriter(pieces: readonly (string | Kept)[]): Write {
+  const kept = pieces.filter((piece) => typeof piece !== 'string');
+  const last: (Value | boolean | undefined)[] = kept.map(() => undefined);
+  let bytes: Uint8Array | null = null;
+  return (row, into) => {
+    let isSame = bytes !== null;
+    for (let at = 0; at < kept.length; at++) {
+      const value = kept[at]?.read(row);
+      if (value === last[at]) continue;
+      last[at] = value;
+      isSame = false;
+    }
+    if (bytes === null || !isSame) {
+      const texts = pieces.map((piece) => (typeof piece === 'string' ? piece : piece.text(piece.read(row))));
+      bytes = encoder.encode(texts.join(''));
+    }
+    into.bytes(bytes);
+  };
+}
+
+/** Writes the pieces of a row. It keeps texts, so each listing has its own. */
+function rowWriter(pieces: readonly Piece[]): Write {
+  const writers: Write[] = [];
+  let kept: (string | Kept)[] = [];
+  for (const piece of pieces) {
+    if (typeof piece !== 'function') {
+      kept.push(piece);
+      continue;
+    }
+    if (kept.length > 0) writers.push(keptWriter(kept));
+    kept = [];
+    writers.push(piece);
+  }
+  if (kept.length > 0) writers.push(keptWriter(kept));
+  return (row, into) => {
+    for (const write of writers) write(row, into);
   };
 }
 
@@ -175,86 +224,98 @@ export const pinText = ({ before, after, count, isCounted }: Pin): string =>
 /** True when both are parts of one entry. */
 export const isSamePin = (one: Pin, other: Pin): boolean => one.place !== '' && one.place === other.place;
 
-function placeWriter(): Write {
-  const [code, latitude, longitude] = [number('status_code'), degrees('latitude'), degrees('longitude')];
-  return (row) => (isPositioned(row) ? `${code(row)} ${latitude(row)} ${longitude(row)}` : '');
+function placeOf(row: Values): string {
+  if (!isPositioned(row)) return '';
+  const [latitude, longitude] = [Number(latitudeIn(row)), Number(longitudeIn(row))];
+  return `${String(code.read(row))} ${degreesText(latitude)} ${degreesText(longitude)}`;
 }
 
-function pinWriter(fields: Fields, placeOf: Write): (row: Values) => Pin {
-  const isCounted = fields === null || fields.includes('count');
-  const head = membersWriter(pinMembers.before, fields);
-  const tail = membersWriter(pinMembers.after, fields);
-  return (row) => {
-    const [first, last] = [head(row), tail(row)];
-    const count = isCounted ? `${first === '' ? '' : ','}"count":"` : '';
-    const quote = isCounted ? '"' : '';
-    const comma = last !== '' && (isCounted || first !== '') ? ',' : '';
-    return {
-      place: placeOf(row),
-      before: `{${first}${count}`,
-      after: `${quote}${comma}${last}}`,
-      isCounted,
-      count: 1,
-    };
+/** An entry while its records are counted. */
+interface OpenPin {
+  readonly place: string;
+  /** Its first record. */
+  readonly row: Values;
+  count: number;
+}
+
+const decoder = new TextDecoder();
+
+/** Writes the entries between the first and the last one, which may continue in the neighbouring chunks. */
+function pinsWriter(form: Form, into: ByteText) {
+  const isCounted = form.fields === null || form.fields.includes('count');
+  const [before, after] = [piecesOf(pinMembers.before, form), piecesOf(pinMembers.after, form)];
+  const name = `${before.length === 0 ? '' : ','}"count":"`;
+  const comma = after.length > 0 && (isCounted || before.length > 0) ? ',' : '';
+  const writeHead = rowWriter(['{', ...before, ...(isCounted ? [name] : [])]);
+  const writeTail = rowWriter([`${isCounted ? '"' : ''}${comma}`, ...after, '}']);
+  let first: OpenPin | null = null;
+  let last: OpenPin | null = null;
+  const write = ({ row, count }: OpenPin): void => {
+    into.text(',');
+    writeHead(row, into);
+    if (isCounted) into.number(count);
+    writeTail(row, into);
+  };
+  const textBy = (write: Write, row: Values): string => {
+    into.clear();
+    write(row, into);
+    return decoder.decode(into.copy());
+  };
+  /** A `Pin` as JSON. */
+  const pinJson = (pin: OpenPin | null): string | null => {
+    if (pin === null) return null;
+    const { place, row, count } = pin;
+    const [before, after] = [textBy(writeHead, row), textBy(writeTail, row)];
+    return JSON.stringify({ place, before, after, isCounted, count } satisfies Pin);
+  };
+  return {
+    add(row: Values): void {
+      const place = placeOf(row);
+      const present = last ?? first;
+      if (present !== null && place !== '' && present.place === place) {
+        present.count += 1;
+        return;
+      }
+      if (last !== null) write(last);
+      if (first === null) first = { place, row, count: 1 };
+      else last = { place, row, count: 1 };
+    },
+    end: () => ({ pins: into.copy(), firstPin: pinJson(first), lastPin: pinJson(last) }),
   };
 }
 
-/** Entries of consecutive records; the first and the last one may continue into the neighbouring chunks. */
-interface Pins {
-  readonly first: Pin | null;
-  /** Entries between them, each with a comma before it. */
-  readonly between: string;
-  /** Null: at most one entry. */
-  readonly last: Pin | null;
+// One memory for all texts of a thread, which writes one after the other.
+const [recordBytes, pinBytes] = [new ByteText(), new ByteText()];
+
+interface EventTextWriter {
+  /** @param row with the columns of `eventTextColumns`. */
+  add(row: Values): void;
+  /** One row in place of those that were added, for `readEventTexts`. */
+  end(): Record<string, Value>;
 }
 
-function pinsOf(rows: readonly Values[], fields: Fields): Pins {
-  const placeOf = placeWriter();
-  const pinOf = pinWriter(fields, placeOf);
-  let first: Pin | null = null;
-  let last: Pin | null = null;
-  let between = '';
-  for (const row of rows) {
-    const present = last ?? first;
-    if (present !== null && present.place !== '' && present.place === placeOf(row)) {
-      const joined: Pin = { ...present, count: present.count + 1 };
-      if (last === null) first = joined;
-      else last = joined;
-      continue;
-    }
-    if (last !== null) between += `,${pinText(last)}`;
-    if (first === null) first = pinOf(row);
-    else last = pinOf(row);
-  }
-  return { first, between, last };
-}
-
-/** Format of the rows, see `RowForm` of the ports. */
-interface Form {
-  readonly fields: Fields;
-  readonly hasPins: boolean;
-}
-
-const encoder = new TextEncoder();
-
-/**
- * One row in place of many, for `readEventTexts`.
- * @param rows with the columns of `eventTextColumns`.
- */
-export function writeEventTexts(rows: readonly Values[], { fields, hasPins }: Form): Record<string, Value> {
-  const recordOf = membersWriter(recordMembers, fields);
-  let records = '';
-  for (const row of rows) records += `,{${recordOf(row)}}`;
-  const pins = hasPins ? pinsOf(rows, fields) : null;
-  const last = rows.at(-1);
+/** Writes rows as text; the writer before it must have ended. */
+export function eventTextWriter(form: Form): EventTextWriter {
+  recordBytes.clear();
+  pinBytes.clear();
+  const writeRecord = rowWriter([',{', ...piecesOf(recordMembers, form), '}']);
+  const pins = form.hasPins ? pinsWriter(form, pinBytes) : null;
+  let count = 0;
+  let last: Values | null = null;
   return {
-    count: rows.length,
-    lastMs: last === undefined ? null : numberIn('timestamp_ms')(last),
-    lastNo: last === undefined ? null : numberIn('event_no')(last),
-    records: encoder.encode(records),
-    pins: pins === null ? null : encoder.encode(pins.between),
-    firstPin: pins === null || pins.first === null ? null : JSON.stringify(pins.first),
-    lastPin: pins === null || pins.last === null ? null : JSON.stringify(pins.last),
+    add(row) {
+      writeRecord(row, recordBytes);
+      pins?.add(row);
+      count += 1;
+      last = row;
+    },
+    end: () => ({
+      count,
+      lastMs: last === null ? null : numberIn('timestamp_ms')(last),
+      lastNo: last === null ? null : numberIn('event_no')(last),
+      records: recordBytes.copy(),
+      ...(pins?.end() ?? { pins: null, firstPin: null, lastPin: null }),
+    }),
   };
 }
 
@@ -273,7 +334,7 @@ export interface EventTexts {
 const pinIn = (value: Value | undefined): Pin | null =>
   typeof value === 'string' ? (JSON.parse(value) as Pin) : null;
 
-/** Reads the result of `writeEventTexts` without copying the texts. @throws Error for any other row. */
+/** Reads the result of `eventTextWriter` without copying the texts. @throws Error for any other row. */
 export function readEventTexts(row: Readonly<Record<string, Value>>): EventTexts {
   const { count, lastMs, lastNo, records, pins, firstPin, lastPin } = row;
   if (typeof count !== 'number' || !(records instanceof Uint8Array)) {

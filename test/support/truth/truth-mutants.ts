@@ -188,8 +188,8 @@ export const truthMutants: readonly TruthMutant[] = [
   broker({
     fault: 'the history of a device shows the time of the event as that of its receipt',
     file: eventText,
-    find: "\n    ['creationTime', () => seconds('received_ms')]",
-    put: "\n    ['creationTime', () => seconds('timestamp_ms')]",
+    find: "\n    ['creationTime', seconds('received_ms')]",
+    put: "\n    ['creationTime', seconds('timestamp_ms')]",
     found: ['historyWrong'],
   }),
   broker({
@@ -202,15 +202,15 @@ export const truthMutants: readonly TruthMutant[] = [
   broker({
     fault: 'the history of a device calls every record a location',
     file: eventText,
-    find: 'json(statusText(code))',
+    find: 'json(statusText(Number(value)))',
     put: 'json(statusText(61472))',
     found: ['historyWrong'],
   }),
   broker({
     fault: 'the history of a device shows no state of commands',
     file: eventText,
-    find: "['commandState', () => textOrNull('command_state')]",
-    put: "['commandState', () => () => 'null']",
+    find: "['commandState', textOrNull('command_state')]",
+    put: "['commandState', 'null']",
     found: ['historyWrong'],
   }),
   broker({
