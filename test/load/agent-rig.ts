@@ -169,11 +169,14 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   }
 }
 
-/** Starts the yardstick and resolves when it has loaded its packages. */
-export async function startBareAgent(): Promise<{ readonly child: ChildProcess; close(): Promise<void> }> {
+/** Starts a yardstick, as the service starts its Node, and resolves when it is ready. */
+export async function startBare(
+  name: 'bare-agent' | 'bare-serial',
+  arguments_: readonly string[] = [],
+): Promise<{ readonly child: ChildProcess; close(): Promise<void> }> {
   const { flags, env } = readServiceNode();
-  const program = fileURLToPath(new URL('./bare-agent.js', import.meta.url));
-  const child = spawn(process.execPath, [...flags, program], {
+  const program = fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+  const child = spawn(process.execPath, [...flags, program, ...arguments_], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   });
