@@ -16,6 +16,7 @@ import {
   startBroker,
   startProgram,
 } from '../support/programs/fleet-processes.ts';
+import { backlogMb } from './agent-backlog.ts';
 
 /** Node as the service starts it, read from the script that does: never another one than in the vehicle. */
 export function readServiceNode(): NodeSetup {
@@ -72,6 +73,7 @@ export function writeAgentFile(
     'connectSpreadS = 0',
     '[storage]',
     `path = "${outbox}"`,
+    `maxMb = ${backlogMb}`,
     ...(windowS === undefined ? [] : [`windowS = ${windowS}`]),
     '[board]',
     `profile = "${profile}"`,

@@ -25,14 +25,28 @@ it('alarms, panics, reports on commands and of the guard leave at once, whatever
   expect(urgent).toContain(statusCodes.COMMAND_ACK);
   expect(urgent).toContain(statusCodes.GUARD_REFUSED);
   for (const { code, text } of urgent)
-    for (const windowMs of [0, 60_000]) expect(waitMs(rig, windowMs, (work) => at(work, code)), text).toBe(0);
+    for (const windowMs of [0, 60_000])
+      expect(
+        waitMs(rig, windowMs, (work) => at(work, code)),
+        text,
+      ).toBe(0);
 });
 
 it('answers to people, and the end of the process, leave at once', async () => {
   const rig = await createVehicleRig({});
   const { QUERY, DIAGNOSTIC, MESSAGE_RECEIVED, CONFIG_COMPLETE, CONFIG_FAILED, SHUTDOWN } = statusCodes;
-  for (const { code, text } of [QUERY, DIAGNOSTIC, MESSAGE_RECEIVED, CONFIG_COMPLETE, CONFIG_FAILED, SHUTDOWN])
-    expect(waitMs(rig, 60_000, (work) => at(work, code)), text).toBe(0);
+  for (const { code, text } of [
+    QUERY,
+    DIAGNOSTIC,
+    MESSAGE_RECEIVED,
+    CONFIG_COMPLETE,
+    CONFIG_FAILED,
+    SHUTDOWN,
+  ])
+    expect(
+      waitMs(rig, 60_000, (work) => at(work, code)),
+      text,
+    ).toBe(0);
 });
 
 it('a change of state waits two seconds at most, and never longer than positions may', async () => {
