@@ -170,7 +170,8 @@ export function createCommitQueue(options: {
       retryMs = limits.retryMs;
       waiting.shift();
       for (const receipt of commit.receipts) options.acknowledge(receipt);
-      if (commit.events.length > 0) dispatch({ kind: 'delivery', input: { kind: 'stored' } });
+      if (commit.events.length > 0)
+        dispatch({ kind: 'delivery', input: { kind: 'stored', dueMs: commit.sendByMs } });
       if (commit.token !== null) dispatch({ kind: 'committed', token: commit.token, durable: true, seqs });
     }
     running = false;

@@ -74,7 +74,7 @@ export const agentFileSchema = Type.Object({
     }),
     windowS: numberSetting(
       { low: 0, high: 300, standard: 60 },
-      'Positions wait at most this long before they are written and sent; alarms and changes of state never wait',
+      'Positions wait at most this long before they are written and sent; alarms never wait; changes of state are written at once and sent within 2 s',
     ),
   }),
   board: Type.Object({

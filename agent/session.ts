@@ -9,6 +9,7 @@ import {
   type DownlinkVerb,
   formatDeviceUser,
   formatTopic,
+  shortEventsTopic,
   type UplinkVerb,
 } from '../src/core/wire/topics.ts';
 import {
@@ -186,12 +187,13 @@ function createOutlet({ config, outbox }: Pick<SessionOptions, 'config' | 'outbo
       return { ...first, events };
     },
     /** Gives the bytes of the payloads. */
-    send(link: MqttLink, batch: Batch): number {
+    send(link: MqttLink, batch: Batch, isShort: boolean): number {
+      const name = isShort ? shortEventsTopic : topic('events');
       let left = batch.events;
       let bytes = 0;
       while (left.length > 0) {
         const { payload, count } = encodeProtobuf(batch.boot, left);
-        void link.publish({ topic: topic('events'), payload, qos: 1 });
+        void link.publish({ topic: name, payload, qos: 1 });
         bytes += payload.length;
         left = left.slice(count);
       }
@@ -269,13 +271,13 @@ export function createSession(options: SessionOptions) {
     outlet.hello(link, options.hello(nonce));
   };
 
-  const fetch = async (lanes: Lanes): Promise<void> => {
+  const fetch = async (lanes: Lanes, isShort: boolean): Promise<void> => {
     const link = connection.link();
     const batch = await outlet.nextBatch(lanes);
     // The link changed meanwhile: what was read is handed out again.
     if (link === null || link !== connection.link()) return outbox.rewind();
     if (batch === null) return deliver({ kind: 'empty' });
-    const bytes = outlet.send(link, batch);
+    const bytes = outlet.send(link, batch, isShort);
     const { boot, isBacklog } = batch;
     deliver({ kind: 'fetched', boot, seqs: batch.events.map((event) => event.seq), bytes, isBacklog });
   };
@@ -302,7 +304,7 @@ export function createSession(options: SessionOptions) {
         case 'rewind':
           return void outbox.rewind().catch(failed('rewinding the outbox failed'));
         case 'fetch':
-          return void fetch(effect).catch(failed('reading the outbox failed'));
+          return void fetch(effect, effect.isShort).catch(failed('reading the outbox failed'));
         case 'forget':
           return void outbox.acknowledge(effect.boot, effect.ranges).catch((thrown: unknown) => {
             log.warn('outbox_removal_failed', { reason: messageOf(thrown) });

@@ -1,7 +1,7 @@
 // Joins store, MQTT server, ingest and command ledger into one broker; runs as well inside a test. The HTTP host is
 // joined by the caller through `services`. It must stop in order: no further input, commit, answer, close.
 import { messageOf } from '../src/core/errors.ts';
-import type { DeviceAddress } from '../src/core/wire/topics.ts';
+import { type DeviceAddress, shortEventsTopic } from '../src/core/wire/topics.ts';
 import type { Cancel, Clock, Database, Entropy, Log, NotifyingDatabase, Signer } from '../src/ports.ts';
 import { waitAtMost } from '../src/timeout.ts';
 import { alwaysHeld, createLeases, type Leases } from './cluster/leases.ts';
@@ -316,7 +316,8 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     (await parts.mqtt?.publish(device, message)) ?? false;
   const canSend = (): boolean => (parts.mqtt?.fault?.() ?? null) === null;
   const sending = { db: grouped, clock, entropy, signer, log, publish, isShared, canSend };
-  const ledger = createCommandLedger(sending);
+  // A cluster passes publishes on without their connection: only the long topic says whose they are.
+  const ledger = createCommandLedger(isShared ? sending : { ...sending, eventsTopic: shortEventsTopic });
   const requests = createDeviceRequests(sending);
   const rollout = createConfigRollout({
     db: grouped,

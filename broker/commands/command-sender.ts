@@ -31,6 +31,8 @@ export interface SenderOptions {
   readonly log: Log;
   /** False when the device is not connected or does not subscribe to that topic. */
   readonly publish: (device: DeviceRef, message: Downlink) => Promise<boolean>;
+  /** Offered to every device that says hello; absent: the MQTT server does not take it. */
+  readonly eventsTopic?: Welcome['eventsTopic'];
 }
 
 export interface CommandSender {
@@ -125,7 +127,7 @@ async function ownerBodyFor(
 }
 
 export function createSender(options: SenderOptions): CommandSender {
-  const { db, clock, signer, log, publish } = options;
+  const { db, clock, signer, log, publish, eventsTopic } = options;
   const signed = (
     message: CommandBody | FirmwareBody | MessageBody | Welcome | OwnerBody,
     type: string,
@@ -187,6 +189,7 @@ export function createSender(options: SenderOptions): CommandSender {
         serverTimeMs: Math.round(clock.utcMs()),
         upTo: row === undefined ? 0 : numberOf(row, 'up_to'),
         configVersion: config.version,
+        ...(eventsTopic === undefined ? {} : { eventsTopic }),
       };
       await publish(device, { verb: 'welcome', payload: signed(welcome, signedTypes.welcome), qos: 1 });
     },

@@ -21,6 +21,7 @@ const panicWith = (counter: number): Commit => ({
       priority: 0,
     },
   ],
+  sendByMs: 0,
   record: { ...createCommandRecord(), counter },
   memory: emptyMemory,
   rows: { jobs: [`job-${counter}`] },

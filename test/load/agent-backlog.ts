@@ -8,6 +8,8 @@ import type { Say } from './agent-figures.ts';
 
 /** Records of one commit. */
 const chunk = 200;
+/** Most MiB of the outbox: a million positions fit. */
+export const backlogMb = 256;
 
 /**
  * Stores `count` positions, the last one a minute ago.
@@ -27,7 +29,7 @@ export async function fillOutbox(
     clock,
     entropy,
     log: silentLog,
-    maxBytes: 64 * 1024 * 1024,
+    maxBytes: backlogMb * 1024 * 1024,
     openDatabase: openSqlite,
   });
   const lastMs = Date.now() - 60_000;

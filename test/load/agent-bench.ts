@@ -4,18 +4,18 @@ import { requires } from '../support/machine/requires.ts';
 import { benchBus } from './agent-bus.ts';
 import { benchDrain } from './agent-drain.ts';
 import { type BenchResult, type Figure, onMachine, type Say } from './agent-figures.ts';
-import { benchFootprint } from './agent-footprint.ts';
+import { benchFootprint, benchParked } from './agent-footprint.ts';
 import { benchPanic } from './agent-panic.ts';
 import { benchStart } from './agent-start.ts';
 import { benchStorage } from './agent-storage.ts';
 import { benchWire } from './agent-wire.ts';
 
-export const sections = ['wire', 'storage', 'footprint', 'bus', 'start', 'panic', 'drain'] as const;
+export const sections = ['wire', 'storage', 'footprint', 'parked', 'bus', 'start', 'panic', 'drain'] as const;
 export type Section = (typeof sections)[number];
 
 export interface AgentBenchOptions {
   readonly sections: readonly Section[];
-  /** Of the footprint, and of the bus. */
+  /** Of footprint, parked and bus. */
   readonly minutes: number;
   readonly pollMs: number;
   readonly starts: number;
@@ -29,6 +29,7 @@ const needs: Readonly<Record<Section, string | null>> = {
   wire: null,
   storage: 'strace',
   footprint: 'socat',
+  parked: 'socat',
   bus: 'socat',
   start: 'socat',
   panic: 'socat',
@@ -44,6 +45,8 @@ async function run(section: Section, options: AgentBenchOptions): Promise<readon
       return benchStorage(say);
     case 'footprint':
       return benchFootprint(options, say);
+    case 'parked':
+      return benchParked(options, say);
     case 'bus':
       return benchBus(options, say);
     case 'start':

@@ -1,8 +1,9 @@
 // Memory and CPU of a real agent that drives: 1 Hz NMEA, the inputs polled as asked, a broker at hand; beside it, over the
 // same minutes, a bare Node process that has loaded the same packages and idles.
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Figure, percentile, type Say } from './agent-figures.ts';
-import { startBareAgent, startRig, type Usage, usageOf } from './agent-rig.ts';
+import { startBare, startRig, type Usage, usageOf } from './agent-rig.ts';
 
 export interface FootprintOptions {
   readonly minutes: number;
@@ -88,7 +89,7 @@ export async function benchFootprint(
   const rig = await startRig({ inputsPollMs: pollMs });
   try {
     const agent = rig.startAgent();
-    const bare = await startBareAgent();
+    const bare = await startBare('bare-agent');
     try {
       await rig.command('drive');
       await sleep(warmUpMs);
@@ -101,5 +102,55 @@ export async function benchFootprint(
     }
   } finally {
     await rig.close();
+  }
+}
+
+/** V8 compiles in the first minutes. */
+const parkedWarmUpMs = 120_000;
+const parkedGoals = { rssMb: 70, ratio: 1.5 } as const;
+
+/** Measures a parked agent beside a program with the same serial traffic and no work on it. Needs socat. */
+export async function benchParked(
+  { minutes, pollMs }: FootprintOptions,
+  say: Say,
+): Promise<readonly Figure[]> {
+  say(`parked: ${minutes} minutes after the first two, inputs every ${pollMs} ms`);
+  const closes: (() => Promise<void>)[] = [];
+  try {
+    const rig = await startRig({ inputsPollMs: pollMs });
+    closes.unshift(rig.close);
+    const bareRig = await startRig();
+    closes.unshift(bareRig.close);
+    const agent = rig.startAgent();
+    const ports = ['ttyBoard', 'ttyGnss'].map((name) => join(bareRig.folder, name));
+    const bare = await startBare('bare-serial', ports);
+    closes.unshift(bare.close);
+    await sleep(parkedWarmUpMs);
+    const [ours, theirs] = await watch([agent.pid, bare.child.pid ?? 0], minutes * 60_000, (leftMs) =>
+      say(`parked: ${Math.max(0, Math.round(leftMs / 1000))} s left`),
+    );
+    const common = { section: 'parked' } as const;
+    const name = 'the same serial traffic without work';
+    const [cpu, bareCpu] = [ours?.cpuPercent ?? Number.NaN, theirs?.cpuPercent ?? Number.NaN];
+    return [
+      { ...common, name: 'CPU', unit: '% core', value: cpu, baseline: { name, value: bareCpu } },
+      {
+        ...common,
+        name: 'CPU to that of the bare program',
+        unit: '',
+        value: cpu / bareCpu,
+        goal: parkedGoals.ratio,
+      },
+      {
+        ...common,
+        name: 'RSS, median',
+        unit: 'MB',
+        value: rssOf(ours, 0.5),
+        baseline: { name, value: rssOf(theirs, 0.5) },
+        goal: parkedGoals.rssMb,
+      },
+    ];
+  } finally {
+    for (const close of closes) await close();
   }
 }

@@ -16,6 +16,7 @@ import {
   startBroker,
   startProgram,
 } from '../support/programs/fleet-processes.ts';
+import { backlogMb } from './agent-backlog.ts';
 
 /** Node as the service starts it, read from the script that does: never another one than in the vehicle. */
 export function readServiceNode(): NodeSetup {
@@ -72,6 +73,7 @@ export function writeAgentFile(
     'connectSpreadS = 0',
     '[storage]',
     `path = "${outbox}"`,
+    `maxMb = ${backlogMb}`,
     ...(windowS === undefined ? [] : [`windowS = ${windowS}`]),
     '[board]',
     `profile = "${profile}"`,
@@ -169,11 +171,14 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   }
 }
 
-/** Starts the yardstick and resolves when it has loaded its packages. */
-export async function startBareAgent(): Promise<{ readonly child: ChildProcess; close(): Promise<void> }> {
+/** Starts a yardstick, as the service starts its Node, and resolves when it is ready. */
+export async function startBare(
+  name: 'bare-agent' | 'bare-serial',
+  arguments_: readonly string[] = [],
+): Promise<{ readonly child: ChildProcess; close(): Promise<void> }> {
   const { flags, env } = readServiceNode();
-  const program = fileURLToPath(new URL('./bare-agent.js', import.meta.url));
-  const child = spawn(process.execPath, [...flags, program], {
+  const program = fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+  const child = spawn(process.execPath, [...flags, program, ...arguments_], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   });

@@ -9,7 +9,7 @@ import { generateSigningKey } from '../../src/adapters/signing.ts';
 import { startProgram } from '../support/programs/fleet-processes.ts';
 import { fillOutbox } from './agent-backlog.ts';
 import { type Figure, percentile, type Say } from './agent-figures.ts';
-import { readServiceNode, startBareAgent, writeAgentFile } from './agent-rig.ts';
+import { readServiceNode, startBare, writeAgentFile } from './agent-rig.ts';
 
 export interface StartOptions {
   readonly starts: number;
@@ -48,7 +48,7 @@ async function startOnce(folder: string, config: string): Promise<number> {
 
 async function startBareOnce(): Promise<number> {
   const startMs = performance.now();
-  const bare = await startBareAgent();
+  const bare = await startBare('bare-agent');
   const tookMs = performance.now() - startMs;
   await bare.close();
   return tookMs;

@@ -8,6 +8,7 @@ import { createTrackRoute } from '../../simulator/world/track-route.ts';
 import type { FleetEvent } from '../../src/core/events/event.ts';
 import { encodeProtobuf } from '../../src/core/events/event-protobuf.ts';
 import { sharedData } from '../support/machine/shared-data.ts';
+import { createAnsweringNetwork, type EventPacket } from '../support/mqtt/answering-network.ts';
 import { drain } from '../support/storage/outbox-bench.ts';
 import { startVirtualVehicle } from '../support/virtual/virtual-vehicle.ts';
 import { type Figure, percentile, type Say } from './agent-figures.ts';
@@ -23,13 +24,57 @@ const goals: Readonly<Partial<Record<number, number>>> = { 1: 60, 25: 20, 100: 2
 /** A recorded drive where it is there, else generated streets. */
 export function benchRoute(): Route {
   const recorded = sharedData(track);
-  return recorded === null
-    ? createCityRoute({
-        centre: { latitude: 43.6511, longitude: -79.347 },
-        entropy: createSeededEntropy('bench').stream('route'),
-        restS: 120,
-      })
-    : createTrackRoute(readFileSync(recorded, 'utf8'), track);
+  return recorded === null ? townRoute() : createTrackRoute(readFileSync(recorded, 'utf8'), track);
+}
+
+const townRoute = (): Route =>
+  createCityRoute({
+    centre: { latitude: 43.6511, longitude: -79.347 },
+    entropy: createSeededEntropy('bench').stream('route'),
+    restS: 120,
+  });
+
+const home = { accountID: 'demo', deviceID: 'van-01' };
+const liveGoal = 28;
+
+interface Sent {
+  readonly packets: number;
+  readonly events: number;
+  readonly bytes: number;
+}
+
+/** What a whole agent sends in an hour of town traffic, with MQTT headers and without TLS; the start does not count. */
+async function sendLive(offersShort: boolean): Promise<Sent> {
+  const route = townRoute();
+  const packets: EventPacket[] = [];
+  const far = createAnsweringNetwork(home, offersShort, (packet) => void packets.push(packet));
+  const hour = await startVirtualVehicle({ seed: 'hour', route, maxMb: 64, windowS: 60, far });
+  await hour.pass(60);
+  packets.length = 0;
+  await hour.pass(driveS);
+  await hour.close();
+  return {
+    packets: packets.length,
+    events: packets.reduce((sum, { events }) => sum + events.length, 0),
+    bytes: packets.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+async function liveFigures(say: Say): Promise<readonly Figure[]> {
+  say('wire: an hour in a town to a broker in memory, with the short topic and without');
+  const [short, long] = [await sendLive(true), await sendLive(false)];
+  const perPacket = short.events / short.packets;
+  return [
+    {
+      section: 'wire',
+      name: 'live, with headers',
+      unit: 'B/event',
+      value: short.bytes / short.events,
+      baseline: { name: 'the same to a broker without the short topic', value: long.bytes / long.events },
+      goal: liveGoal,
+    },
+    { section: 'wire', name: 'live, events in a packet', unit: 'events', value: perPacket },
+  ];
 }
 
 interface Drive {
@@ -101,5 +146,6 @@ export async function benchWire(say: Say): Promise<readonly Figure[]> {
     { section: 'wire', name: 'alone, the longest position', unit: 'B', value: Math.max(...alone), goal: 60 },
     { section: 'wire', name: 'alone, median of the others', unit: 'B', value: percentile(news, 0.5) },
     { section: 'wire', name: 'alone, the longest of the others', unit: 'B', value: Math.max(0, ...news) },
+    ...(await liveFigures(say)),
   ];
 }

@@ -75,13 +75,13 @@ function startDelivering(given: {
       if (event.kind === 'ack') deliver({ kind: 'ack', ack: event.ack });
       const { phase } = state;
       const isOurs = event.kind === 'welcome' && phase.kind === 'up' && phase.nonce === event.welcome.nonce;
-      if (isOurs) deliver({ kind: 'welcomed' });
+      if (isOurs) deliver({ kind: 'welcomed', isShort: false });
     },
   });
   deliver({ kind: 'time' });
   return {
     downs,
-    stored: () => deliver({ kind: 'stored' }),
+    stored: () => deliver({ kind: 'stored', dueMs: 0 }),
     async close(): Promise<void> {
       isOver = true;
       timer();

@@ -14,6 +14,7 @@ import { findDevice } from '../../broker/store/devices/devices.ts';
 import { latestEvents } from '../../broker/store/events/events.ts';
 import { listQuarantine } from '../../broker/store/events/quarantine.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import { shortEventsTopic } from '../../src/core/wire/topics.ts';
 import { decodeAck, decodeCommand, decodeWelcome, signedTypes } from '../../src/core/wire/wire.ts';
 import { sql } from '../../src/sql.ts';
 import { createBenchLog, createSteadyClock, helloOf } from '../support/broker/broker-bench.ts';
@@ -275,6 +276,7 @@ describe('a CONNECT', () => {
     expect(await codeOf(will(truck.topic('presence')))).toBe(0);
     expect(await codeOf(will('fleet/v1/rival/truck-1/presence'))).toBe(5);
     expect(await codeOf(will(truck.topic('events')))).toBe(5);
+    expect(await codeOf(will(shortEventsTopic))).toBe(5);
     expect(await codeOf(will('$SYS/x'))).toBe(5);
     expect(await codeOf(will(truck.topic('presence'), { retain: true }))).toBe(5);
     expect(await codeOf(will(truck.topic('presence'), { qos: 2 }))).toBe(5);
@@ -302,6 +304,35 @@ describe('a device', () => {
     expect(await eventsOf(truck)).toEqual([]);
     expect(await eventsOf(rival)).toEqual([]);
     expect(live.log.lines.filter(({ event }) => event === 'publish_refused')).toHaveLength(8);
+  });
+
+  test('that publishes on the short topic sends its own events, whatever it writes into them', async () => {
+    const rival = await live.addDevice('rival', 'truck-1');
+    const [one, two] = [await live.login(truck), await live.login(rival)];
+    one.send(publishPacket(shortEventsTopic, batch('b1', 1), 1));
+    expect((await one.next('puback')).messageId).toBe(1);
+    // A boot that the other device uses is another boot here.
+    two.send(publishPacket(shortEventsTopic, batch('b1', 1, 2), 2));
+    expect((await two.next('puback')).messageId).toBe(2);
+    one.end();
+    two.end();
+    expect(await eventsOf(truck)).toHaveLength(1);
+    expect(await eventsOf(rival)).toHaveLength(2);
+    for (const topic of ['e/', '/e', 'E', 'ee', 'fleet/v1/rival/truck-1/e'])
+      await endedBy(publishPacket(topic, batch('b2', 1), 1));
+    await endedBy(publishPacket(shortEventsTopic, batch('b2', 1), 1, { retain: true }));
+    await endedBy(publishPacket(shortEventsTopic, batch('b2', 1), 1, { qos: 2 }));
+    expect(await eventsOf(truck)).toHaveLength(1);
+    expect(await eventsOf(rival)).toHaveLength(2);
+  });
+
+  test('is kept in quarantine under its long topic for what it sends on the short one', async () => {
+    const client = await live.login(truck);
+    client.send(publishPacket(shortEventsTopic, 'no events', 1));
+    await client.next('puback');
+    client.end();
+    const kept = await listQuarantine(live.db, { ...truck, limit: 10 });
+    expect(kept.map(({ topic }) => topic)).toEqual([truck.topic('events')]);
   });
 
   test('may subscribe to its own downlink topics and to nothing else', async () => {
@@ -360,7 +391,11 @@ describe('MQTT sessions', () => {
       const { payload } = await client.next('publish');
       return live.verifier.verify(payload.toString(), type) ?? expect.fail(`not a ${type}`);
     };
-    expect(decodeWelcome(await opened(signedTypes.welcome))).toMatchObject({ nonce: 'nonce-b1', upTo: 0 });
+    expect(decodeWelcome(await opened(signedTypes.welcome))).toMatchObject({
+      nonce: 'nonce-b1',
+      upTo: 0,
+      eventsTopic: shortEventsTopic,
+    });
     const command = decodeCommand(await opened(signedTypes.command));
     expect(command).toMatchObject({ commandID: waiting.commandID, boot: 'b1', state: '1', cancel: false });
     expect(await services.isOnline('acme', 'truck-1')).toBe(true);

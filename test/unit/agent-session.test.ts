@@ -46,7 +46,7 @@ async function connected() {
     async next(): Promise<readonly number[] | null> {
       await new Promise<void>((resolve) => {
         settle = resolve;
-        session.perform({ kind: 'fetch', backlog: 0, urgentOnly: false });
+        session.perform({ kind: 'fetch', isShort: false, backlog: 0, urgentOnly: false });
       });
       const [packet] = packets.splice(0);
       if (packet === undefined) return null;

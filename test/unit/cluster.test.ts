@@ -18,7 +18,7 @@ import {
 import { parseClusterUrl } from '../../broker/core/cluster/cluster-url.ts';
 import type { DeviceRef } from '../../broker/core/device-key.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { uplinkVerbs } from '../../src/core/wire/topics.ts';
+import { shortEventsTopic, uplinkVerbs } from '../../src/core/wire/topics.ts';
 import type { Clock, Log } from '../../src/ports.ts';
 import { createBenchClock } from '../support/broker/broker-bench.ts';
 import { onUplinkOf } from '../support/broker/uplinks.ts';
@@ -154,6 +154,9 @@ describe('what a vehicle may do in a cluster', () => {
       expect(mayUseTopic({ username, name: 'amq.topic', permission: 'read', routing_key: key }), key).toBe(
         false,
       );
+    // The cluster passes a publish on without its connection: the short topic would be that of any device.
+    const short = { username, name: 'amq.topic', routing_key: shortEventsTopic };
+    for (const permission of ['read', 'write']) expect(mayUseTopic({ ...short, permission })).toBe(false);
     expect(
       mayUseTopic({
         username,
@@ -194,6 +197,7 @@ describe('what a vehicle may do in a cluster', () => {
     );
     for (const key of [
       '',
+      shortEventsTopic,
       'fleet.v1.a.b',
       'fleet.v1.a.b.commands',
       'fleet.v1.a.b.c.events',

@@ -734,6 +734,8 @@ describe('a hello of a device', () => {
     const welcome = bytes === null ? null : decodeWelcome(bytes);
     expect(welcome).toMatchObject({ boot: 'reports', nonce: 'nonce-reports', upTo: 2, accountID: 'acme' });
     expect(welcome?.serverTimeMs).toBeGreaterThanOrEqual(startMs);
+    // Only a server that holds the connection takes another topic, and says so.
+    expect(welcome).not.toHaveProperty('eventsTopic');
     const online = await findDevice(db, device);
     expect(online).toMatchObject({
       isOnline: true,

@@ -22,6 +22,7 @@ const commitOf = (name: 'LOCATION' | 'IGNITION_ON' | 'PANIC_ON', over: Partial<C
       priority: statusCodes[name].priority,
     },
   ],
+  sendByMs: 0,
   record: null,
   memory: emptyMemory,
   rows: {},

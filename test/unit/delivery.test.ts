@@ -1,5 +1,6 @@
 // The session as a specification: when it connects, what may be in flight, that only the broker's `ack` deletes, and
 // that a link on which nothing is acknowledged is given up.
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { noTraffic } from '../../agent/core/link/data-budget.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type DeliveryState,
   deliveryLimits,
   deliveryWakeMs,
+  isDrained,
   stepDelivery,
 } from '../../agent/core/link/delivery.ts';
 import { type LinkSettings } from '../../src/core/settings/link.ts';
@@ -42,7 +44,7 @@ function createRig(timeKnown = true, change: Partial<LinkSettings> = {}) {
         .at(ms)
         .at(ms, { kind: 'up', nonce: 'n' })
         .at(ms, { kind: 'greeted' })
-        .at(ms, { kind: 'welcomed' });
+        .at(ms, { kind: 'welcomed', isShort: false });
     },
     send(ms: number, seqs: readonly number[], more: { isBacklog?: boolean; bytes?: number } = {}) {
       return rig.at(ms, { kind: 'fetched', boot: 'b', seqs, bytes: 100, isBacklog: false, ...more });
@@ -67,20 +69,20 @@ describe('a session', () => {
       rig.at(1000).at(1000, { kind: 'up', nonce: 'n' });
       expect(rig.kinds()).toEqual(['greet']);
       expect(rig.at(1000, { kind: 'greeted' }).kinds()).toEqual([]);
-      expect(rig.at(20_000, { kind: 'stored' }).kinds()).toEqual([]);
-      expect(rig.at(20_000, { kind: 'welcomed' }).kinds()).toEqual(['fetch']);
+      expect(rig.at(20_000, { kind: 'stored', dueMs: 0 }).kinds()).toEqual([]);
+      expect(rig.at(20_000, { kind: 'welcomed', isShort: false }).kinds()).toEqual(['fetch']);
     }
   });
 
   it('honours no acknowledgement before the welcome, nor one on a later link before its own', () => {
     const rig = createRig().at(1000).at(1000, { kind: 'up', nonce: 'n' }).at(1000, { kind: 'greeted' });
     expect(rig.ack(1100, [[1, 9]]).kinds()).toEqual([]);
-    rig.at(1200, { kind: 'welcomed' }).send(1200, [1, 2]);
+    rig.at(1200, { kind: 'welcomed', isShort: false }).send(1200, [1, 2]);
     rig.at(1300, { kind: 'down', reason: 'lost' });
     expect(rig.ack(1400, [[1, 2]]).kinds()).toEqual([]);
     rig.at(200_000).at(200_000, { kind: 'up', nonce: 'm' }).at(200_000, { kind: 'greeted' });
     expect(rig.ack(200_100, [[1, 2]]).kinds()).toEqual([]);
-    rig.at(200_200, { kind: 'welcomed' });
+    rig.at(200_200, { kind: 'welcomed', isShort: false });
     expect(rig.ack(200_300, [[1, 2]]).kinds()).toContain('forget');
   });
 
@@ -109,10 +111,10 @@ describe('a session', () => {
 
   it('looks again when something is stored while it reads an empty outbox', () => {
     const rig = createRig().up(1000);
-    rig.at(1000, { kind: 'stored' });
+    rig.at(1000, { kind: 'stored', dueMs: 0 });
     expect(rig.at(1000, { kind: 'empty' }).kinds()).toEqual(['fetch']);
     expect(rig.at(1000, { kind: 'empty' }).kinds()).toEqual([]);
-    expect(rig.at(1000, { kind: 'stored' }).kinds()).toEqual(['fetch']);
+    expect(rig.at(1000, { kind: 'stored', dueMs: 0 }).kinds()).toEqual(['fetch']);
   });
 
   it('is abandoned without acknowledgements, and everything counts as unsent', () => {
@@ -195,14 +197,14 @@ describe('a session', () => {
   it('sends a backlog at its rate, and asks for live events in between', () => {
     const rig = createRig(true, { backlogPerS: 100 })
       .up(1000)
-      .at(1000, { kind: 'stored' })
+      .at(1000, { kind: 'stored', dueMs: 0 })
       .at(1000, { kind: 'empty' });
     let sent = 0;
     let pauses = 0;
     for (let ms = 1000; ms < 11_000; ms += 1) {
       const asked = rig.effects.find((effect) => effect.kind === 'fetch');
       if (asked === undefined) {
-        rig.at(ms, { kind: ms % 100 === 0 ? 'stored' : 'time' });
+        rig.at(ms, ms % 100 === 0 ? { kind: 'stored', dueMs: 0 } : { kind: 'time' });
       } else if (asked.backlog === 0) {
         pauses += 1;
         rig.at(ms, { kind: 'empty' });
@@ -222,10 +224,10 @@ describe('a session', () => {
     const rig = createRig().up(1000);
     for (let batch = 1; batch <= deliveryLimits.backlogWindow; batch += 1)
       rig.send(1000, [batch], { isBacklog: true });
-    expect(rig.effects).toEqual([{ kind: 'fetch', backlog: 0, urgentOnly: false }]);
+    expect(rig.effects).toEqual([{ kind: 'fetch', isShort: false, backlog: 0, urgentOnly: false }]);
     expect(rig.at(1000, { kind: 'empty' }).kinds()).toEqual([]);
-    expect(rig.at(1000, { kind: 'stored' }).effects).toEqual([
-      { kind: 'fetch', backlog: 0, urgentOnly: false },
+    expect(rig.at(1000, { kind: 'stored', dueMs: 0 }).effects).toEqual([
+      { kind: 'fetch', isShort: false, backlog: 0, urgentOnly: false },
     ]);
     expect(rig.send(1000, [100]).kinds()).toEqual([]);
     expect(rig.ack(1000, [[100, 100]]).kinds()).toEqual(['forget', 'fetch']);
@@ -235,14 +237,79 @@ describe('a session', () => {
     const rig = createRig(true, { monthlyMb: 1, amberPercent: 50 }).up(1000);
     rig.send(1000, [1], { bytes: 600_000 });
     expect(rig.state().light).toBe('amber');
-    expect(rig.effects).toEqual([{ kind: 'fetch', backlog: 0, urgentOnly: false }]);
+    expect(rig.effects).toEqual([{ kind: 'fetch', isShort: false, backlog: 0, urgentOnly: false }]);
     rig.send(1000, [2], { bytes: 600_000 }).ack(1000, [[1, 2]]);
     expect(rig.state().light).toBe('red');
-    rig.at(1000, { kind: 'empty' }).at(1000, { kind: 'stored' });
-    expect(rig.effects).toEqual([{ kind: 'fetch', backlog: 0, urgentOnly: true }]);
+    rig.at(1000, { kind: 'empty' }).at(1000, { kind: 'stored', dueMs: 0 });
+    expect(rig.effects).toEqual([{ kind: 'fetch', isShort: false, backlog: 0, urgentOnly: true }]);
     const nextMonthMs = Date.UTC(2026, 11, 1) - utcMs;
     rig.at(1000, { kind: 'down', reason: 'gone' }).up(nextMonthMs);
     expect(rig.state().light).toBe('green');
     expect(rig.state().asked.urgentOnly).toBe(false);
+  });
+
+  it('sends events that may wait with the next that may not, and no later than they are due', () => {
+    const rig = createRig().up(1000).at(1000, { kind: 'empty' });
+    expect(rig.at(2000, { kind: 'stored', dueMs: 4000 }).kinds()).toEqual([]);
+    expect(rig.at(2500, { kind: 'stored', dueMs: 4500 }).kinds()).toEqual([]);
+    expect(rig.wakeMs()).toBe(4000);
+    expect(rig.at(3999).kinds()).toEqual([]);
+    expect(rig.at(4000).kinds()).toEqual(['fetch']);
+    rig.at(4000, { kind: 'empty' }).at(5000, { kind: 'stored', dueMs: 7000 });
+    expect(rig.at(5100, { kind: 'stored', dueMs: 5100 }).kinds()).toEqual(['fetch']);
+  });
+
+  it('is not drained while events wait, and a new link sends them at once', () => {
+    const rig = createRig().up(1000).at(1000, { kind: 'empty' });
+    expect(isDrained(rig.state())).toBe(true);
+    rig.at(2000, { kind: 'stored', dueMs: 60_000 });
+    expect(isDrained(rig.state())).toBe(false);
+    rig.at(2100, { kind: 'down', reason: 'lost' });
+    expect(rig.up(rig.wakeMs()).kinds()).toEqual(['fetch']);
+  });
+
+  it('reads what was stored no later than it is due, whatever else happens', () => {
+    const inputs = fc.oneof(
+      fc.record({ kind: fc.constant('stored' as const), dueMs: fc.nat(9000) }),
+      fc.record({ kind: fc.constantFrom('time' as const, 'empty' as const, 'outdated' as const) }),
+    );
+    const history = fc.array(fc.record({ afterMs: fc.nat(900), input: inputs }), { maxLength: 60 });
+    fc.assert(
+      fc.property(history, (steps) => {
+        const rig = createRig().up(1000);
+        let ms = 1000;
+        /** When the oldest event that no read has covered is due; reads that began before it was stored do not cover it. */
+        let dueMs = Number.POSITIVE_INFINITY;
+        const step = (input: DeliveryInput): void => {
+          if (input.kind === 'stored') dueMs = Math.min(dueMs, Math.max(ms, input.dueMs));
+          rig.at(ms, input);
+          if (rig.kinds().includes('fetch')) dueMs = Number.POSITIVE_INFINITY;
+          const isReading = rig.state().fetching !== 'no';
+          expect(isReading || dueMs > ms).toBe(true);
+          expect(isReading || rig.wakeMs() <= dueMs).toBe(true);
+        };
+        for (const { afterMs, input } of steps) {
+          const untilMs = ms + afterMs;
+          for (let wakeMs = rig.wakeMs(); wakeMs < untilMs && wakeMs > ms; wakeMs = rig.wakeMs()) {
+            ms = wakeMs;
+            step({ kind: 'time' });
+          }
+          ms = untilMs;
+          step(input.kind === 'stored' ? { ...input, dueMs: ms + input.dueMs } : { kind: input.kind });
+        }
+      }),
+    );
+  });
+
+  it('uses the short topic only on a link whose own welcome offers it', () => {
+    const rig = createRig().at(1000).at(1000, { kind: 'up', nonce: 'n' }).at(1000, { kind: 'greeted' });
+    const topicOf = () => rig.effects.flatMap((effect) => (effect.kind === 'fetch' ? [effect.isShort] : []));
+    rig.at(1000, { kind: 'welcomed', isShort: true });
+    expect(topicOf()).toEqual([true]);
+    rig.at(1100, { kind: 'down', reason: 'lost' });
+    rig.at(200_000).at(200_000, { kind: 'up', nonce: 'm' }).at(200_000, { kind: 'greeted' });
+    expect(rig.kinds()).toEqual([]);
+    rig.at(200_100, { kind: 'welcomed', isShort: false });
+    expect(topicOf()).toEqual([false]);
   });
 });

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { judgeConnect, judgePublish, mayReceive } from '../../broker/core/mqtt/mqtt-access.ts';
 import { createTakeovers } from '../../broker/core/mqtt/takeovers.ts';
 import { createRates } from '../../broker/core/scheduling/rate.ts';
+import { shortEventsTopic } from '../../src/core/wire/topics.ts';
 
 const device = { accountID: 'acme', deviceID: 'truck-1' } as const;
 const own = (verb: string): string => `fleet/v1/acme/truck-1/${verb}`;
@@ -16,14 +17,23 @@ const part = fc.oneof(
 const verb = fc.constantFrom('hello', 'events', 'presence', 'welcome', 'ack', 'commands', 'config');
 const topic = fc.oneof(
   fc.string(),
+  fc.constantFrom(
+    shortEventsTopic,
+    'e/',
+    '/e',
+    'ee',
+    'E',
+    'e/v1/acme/truck-1/events',
+    'fleet/v1/acme/truck-1/e',
+  ),
   fc.array(part, { maxLength: 8 }).map((parts) => parts.join('/')),
   fc.tuple(part, part, verb).map(([account, name, last]) => `fleet/v1/${account}/${name}/${last}`),
 );
 const plain = { qos: 1, retain: false, messageId: 1 } as const;
 
 describe('over any topic', () => {
-  test('a device publishes on its three uplink topics and on no other', () => {
-    const allowed = ['hello', 'events', 'presence'].map(own);
+  test('a device publishes on its three uplink topics, the short one of its events, and no other', () => {
+    const allowed = [...['hello', 'events', 'presence'].map(own), shortEventsTopic];
     fc.assert(
       fc.property(topic, (name) => {
         expect(judgePublish(device, { ...plain, topic: name }).ok).toBe(allowed.includes(name));

@@ -5,7 +5,7 @@ import mqttPacket, { type IPublishPacket, type Packet } from 'mqtt-packet';
 import { describe, expect, test } from 'vitest';
 import { createFramer } from '../../broker/core/mqtt/mqtt-framer.ts';
 import { encodePubacks, readPublish, uplinkVerbAt } from '../../broker/core/mqtt/mqtt-publish.ts';
-import { formatTopic, parseUplink, uplinkVerbs } from '../../src/core/wire/topics.ts';
+import { formatTopic, parseUplink, shortEventsTopic, uplinkVerbs } from '../../src/core/wire/topics.ts';
 
 const connect = Uint8Array.from(Buffer.from('100d00044d5154540402003c000170', 'hex'));
 const device = { accountID: 'acme', deviceID: 'truck-1' };
@@ -51,7 +51,9 @@ function expectSame(bytes: Uint8Array): void {
     topic: packet?.topic,
     payload: Buffer.from(packet?.payload ?? '').toString('hex'),
   });
-  expect(uplinkVerbAt(bytes, parts, device)).toBe(parseUplink(packet?.topic ?? '', device));
+  const topic = packet?.topic ?? '';
+  const verb = topic === shortEventsTopic ? 'events' : parseUplink(topic, device);
+  expect(uplinkVerbAt(bytes, parts, device)).toBe(verb);
 }
 
 const packets = fc
@@ -71,6 +73,9 @@ const packets = fc
         'fleet/v2/acme/truck-1/events',
         '/fleet/v1/acme/truck-1/events',
         'f',
+        shortEventsTopic,
+        `${shortEventsTopic}/`,
+        `${shortEventsTopic}${shortEventsTopic}`,
       ),
       fc.string({ minLength: 1, maxLength: 40 }),
     ),

@@ -50,6 +50,7 @@ function connect(rig: VehicleRig): void {
       greeted: true,
       welcomed: true,
       isOutdated: false,
+      isShort: false,
     } as const;
     put(work, { delivery: { ...work.state.delivery, phase, acknowledged: 1 } });
   });

@@ -401,6 +401,16 @@ describe('the other messages', () => {
     }
   });
 
+  it('are a welcome whatever topic it offers, and none but the short topic is taken from it', () => {
+    const ids = { accountID: 'acme', deviceID: 'truck-1', boot: 'b1', nonce: 'n1' };
+    const welcome = { ...ids, serverTimeMs: 1, upTo: 2, configVersion: 3 };
+    expect(decodeWelcome(json(welcome))).toEqual(welcome);
+    const offer = { ...welcome, eventsTopic: 'e' };
+    expect(decodeWelcome(json(offer))).toEqual(offer);
+    for (const eventsTopic of ['', 'E', '#', 'fleet/v1/acme/truck-2/events', 1, null, ['e']])
+      expect(decodeWelcome(json({ ...welcome, eventsTopic }))).toEqual(welcome);
+  });
+
   it('are a firmware job or a message only when every member fits', () => {
     const ids = { accountID: 'acme', deviceID: 'truck-1', boot: 'b1' };
     const job = {

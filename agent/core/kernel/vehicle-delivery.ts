@@ -57,7 +57,7 @@ export function handleWelcome(context: StepContext, welcome: Welcome): void {
     utcMs: welcome.serverTimeMs,
     isSigned: true,
   });
-  deliver(context, { kind: 'welcomed' });
+  deliver(context, { kind: 'welcomed', isShort: welcome.eventsTopic !== undefined });
 }
 
 /**

@@ -44,6 +44,8 @@ export type VehicleEvent =
 export interface Commit {
   readonly kind: 'commit';
   readonly events: readonly StampedEvent[];
+  /** Monotonic time until which the events may wait to be sent with others, ms. */
+  readonly sendByMs: number;
   readonly record: CommandRecord | null;
   readonly memory: VehicleMemory;
   /** Of the modules, all of them; written down are those that became other objects. */

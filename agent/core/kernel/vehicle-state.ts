@@ -8,7 +8,7 @@ import {
   type InputName,
   inputNames,
 } from '../../../src/core/events/event.ts';
-import { statusPriority } from '../../../src/core/events/status-codes.ts';
+import { statusCodes, statusPriority } from '../../../src/core/events/status-codes.ts';
 import { inputValue, readingOf } from '../board/inputs.ts';
 import type { Sensed } from '../evidence/contact.ts';
 import { type Evidence, testimonyOf } from '../evidence/testimony.ts';
@@ -40,6 +40,8 @@ export const vehicleLimits = {
   relaysAgeMs: 15_000,
   /** Positions held back at most, whatever the window. */
   pending: 200,
+  /** A change of state waits this long for others that can share its packet, and never longer than positions may. */
+  companyMs: 2000,
   /** How often evidence is evaluated while a command waits or a relay differs. */
   tickMs: 500,
   port: {
@@ -220,6 +222,36 @@ export function stamp(
   return { event, priority: statusPriority(draft.statusCode) };
 }
 
+/** People wait for these, or the process does: they leave at once, as alarms do. */
+const answers: ReadonlySet<number> = new Set(
+  [
+    statusCodes.QUERY,
+    statusCodes.DIAGNOSTIC,
+    statusCodes.MESSAGE_RECEIVED,
+    statusCodes.CONFIG_START,
+    statusCodes.CONFIG_COMPLETE,
+    statusCodes.CONFIG_FAILED,
+    statusCodes.CONFIG_RESET,
+    statusCodes.SHUTDOWN,
+  ].map(({ code }) => code),
+);
+
+/** Monotonic time until which a commit of these events and all that wait may go without being sent, ms. */
+function sendByMs(
+  { state, config, now }: Pick<StepContext, 'state' | 'config' | 'now'>,
+  events: readonly StampedEvent[],
+): number {
+  const waits = ({ priority, event }: StampedEvent): boolean =>
+    priority === 2 && !answers.has(event.statusCode);
+  const companyMs = Math.min(vehicleLimits.companyMs, config.windowMs);
+  const pendingMs =
+    state.pending.length > 0 ? state.pendingSinceMs + config.windowMs : Number.POSITIVE_INFINITY;
+  return events.reduce(
+    (dueMs, event) => Math.min(dueMs, now.monoMs + (waits(event) ? companyMs : 0)),
+    pendingMs,
+  );
+}
+
 interface CommitOptions {
   readonly token?: string;
   readonly record?: boolean;
@@ -257,6 +289,7 @@ export function commitNow(
   context.effects.push({
     kind: 'commit',
     events: [...state.pending, ...events],
+    sendByMs: sendByMs(context, events),
     record: with_.record === true ? state.commands.record : null,
     memory,
     rows,

@@ -40,11 +40,13 @@ export interface Session {
   readonly nonce: string;
   /** Monotonic time at which the nonce was made, ms: a welcome that returns it is not older. */
   readonly askedMs: number;
-  /** Subscribed, and the hello is sent. */
+  /** Subscribed, hello sent. */
   readonly greeted: boolean;
   readonly welcomed: boolean;
   /** The content of the last hello is outdated. */
   readonly isOutdated: boolean;
+  /** The last welcome on this link offers the short topic for events. */
+  readonly isShort: boolean;
 }
 
 export interface DeliveryState {
@@ -60,6 +62,8 @@ export interface DeliveryState {
   readonly asked: Lanes;
   /** Part of the outbox that was exhausted at the last read: all of it, or everything that is not paced. */
   readonly empty: 'nothing' | 'live' | 'all';
+  /** Monotonic time at which events that wait for company are sent, ms; infinity: none wait. */
+  readonly heldUntilMs: number;
   /** Number of old events that may be sent now; refills with time. */
   readonly allowance: { readonly events: number; readonly atMs: number };
   readonly acknowledged: number;
@@ -76,7 +80,6 @@ export interface DeliveryState {
 export interface Lanes {
   /** Maximum number of old events; 0: live only. */
   readonly backlog: number;
-  /** Red light: only the urgent classes. */
   readonly urgentOnly: boolean;
 }
 
@@ -84,14 +87,15 @@ const nothingAsked: Lanes = { backlog: 0, urgentOnly: false };
 
 export type DeliveryInput =
   | { readonly kind: 'time' }
-  | { readonly kind: 'stored' }
+  /** Events were stored that may wait for company until this monotonic time, ms. */
+  | { readonly kind: 'stored'; readonly dueMs: number }
   | { readonly kind: 'up'; readonly nonce: string }
   | { readonly kind: 'greeted' }
   /** Nonce of a further hello on the same link. */
   | { readonly kind: 'renewed'; readonly nonce: string }
   /** `isSilent`: a keep-alive got no answer. */
   | { readonly kind: 'down'; readonly reason: string; readonly isSilent?: boolean }
-  | { readonly kind: 'welcomed' }
+  | { readonly kind: 'welcomed'; readonly isShort: boolean }
   | { readonly kind: 'outdated' }
   | {
       readonly kind: 'fetched';
@@ -111,7 +115,8 @@ export type DeliveryEffect =
   | { readonly kind: 'renew' }
   | { readonly kind: 'destroy'; readonly reason: string }
   | { readonly kind: 'rewind' }
-  | ({ readonly kind: 'fetch' } & Lanes)
+  /** `isShort`: the events go to the short topic. */
+  | ({ readonly kind: 'fetch'; readonly isShort: boolean } & Lanes)
   | { readonly kind: 'forget'; readonly boot: string; readonly ranges: Ack['ranges'] };
 
 /**
@@ -129,6 +134,7 @@ export function createDelivery(
     fetching: 'no',
     asked: nothingAsked,
     empty: 'nothing',
+    heldUntilMs: Number.POSITIVE_INFINITY,
     allowance: { events: 0, atMs: nowMs },
     acknowledged: 0,
     ackedMs: nowMs,
@@ -140,8 +146,8 @@ export function createDelivery(
 }
 
 /** True when everything that may be sent now was sent. */
-export function isDrained({ empty }: DeliveryState): boolean {
-  return empty === 'all';
+export function isDrained({ empty, heldUntilMs }: DeliveryState): boolean {
+  return empty === 'all' && heldUntilMs === Number.POSITIVE_INFINITY;
 }
 
 interface Now {
@@ -173,11 +179,21 @@ function disconnect(state: DeliveryState, reason: string, now: Now, isSilent = f
       attempt: attempt + 1,
       inFlight: [],
       fetching: 'no',
-      empty: 'nothing',
+      ...lookAgain,
       keepalive: loseLink(state.keepalive, now.ms, howLost(state, isSilent)),
     },
     effects: [{ kind: 'rewind' }],
   };
+}
+
+/** Everything that was stored is to be read. */
+const lookAgain = { empty: 'nothing', heldUntilMs: Number.POSITIVE_INFINITY } as const;
+
+/** Lets stored events wait until they are due. A running read takes them along, or another one follows it. */
+function hold(state: DeliveryState, dueMs: number, nowMs: number): DeliveryState {
+  const heldUntilMs = Math.min(state.heldUntilMs, dueMs);
+  if (state.fetching === 'no' && heldUntilMs > nowMs) return { ...state, heldUntilMs };
+  return { ...state, ...lookAgain, fetching: state.fetching === 'no' ? 'no' : 'stale' };
 }
 
 function inRanges(seq: number, ranges: Ack['ranges']): boolean {
@@ -271,20 +287,20 @@ function advance(step: DeliveryStep, now: Now): DeliveryStep {
   if (phase.kind !== 'up' || !phase.greeted || !phase.welcomed) return step;
   const asked = state.fetching === 'no' ? lanesOf(state, now) : null;
   if (asked === null) return step;
-  return { state: { ...state, fetching: 'yes', asked }, effects: [...effects, { kind: 'fetch', ...asked }] };
+  const fetch = { kind: 'fetch', isShort: phase.isShort, ...asked } as const;
+  return { state: { ...state, fetching: 'yes', asked }, effects: [...effects, fetch] };
 }
 
 function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryStep {
   const { phase } = state;
   const none: DeliveryStep = { state, effects: [] };
+  const change = (piece: Partial<Session>): DeliveryStep =>
+    phase.kind === 'up' ? { state: { ...state, phase: { ...phase, ...piece } }, effects: [] } : none;
   switch (input.kind) {
     case 'time':
       return none;
     case 'stored':
-      return {
-        state: { ...state, empty: 'nothing', fetching: state.fetching === 'no' ? 'no' : 'stale' },
-        effects: [],
-      };
+      return { state: hold(state, input.dueMs, now.ms), effects: [] };
     case 'up': {
       const session: Session = {
         sinceMs: now.ms,
@@ -293,6 +309,7 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
         greeted: false,
         welcomed: false,
         isOutdated: false,
+        isShort: false,
       };
       return {
         state: {
@@ -304,30 +321,21 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
       };
     }
     case 'greeted':
-      return phase.kind === 'up'
-        ? { state: { ...state, phase: { ...phase, greeted: true } }, effects: [] }
-        : none;
+      return change({ greeted: true });
     case 'renewed':
-      return phase.kind === 'up'
-        ? { state: { ...state, phase: { ...phase, nonce: input.nonce } }, effects: [] }
-        : none;
+      return change({ nonce: input.nonce });
     case 'outdated':
-      return phase.kind === 'up'
-        ? { state: { ...state, phase: { ...phase, isOutdated: true } }, effects: [] }
-        : none;
+      return change({ isOutdated: true });
     case 'welcomed':
-      return phase.kind === 'up'
-        ? { state: { ...state, phase: { ...phase, welcomed: true } }, effects: [] }
-        : none;
+      return change({ welcomed: true, isShort: input.isShort });
     case 'down':
       return phase.kind === 'waiting' ? none : disconnect(state, input.reason, now, input.isSilent);
     case 'fetched': {
       if (state.fetching === 'no') return none;
       const { boot, seqs, isBacklog } = input;
-      const batch: InFlight = { boot, seqs, sentMs: now.ms, isBacklog };
       const spent = isBacklog ? seqs.length : 0;
       const allowance = { events: allowanceAt(state, now) - spent, atMs: now.ms };
-      const inFlight = [...state.inFlight, batch];
+      const inFlight = [...state.inFlight, { boot, seqs, sentMs: now.ms, isBacklog }];
       const keepalive = recordSent(state.keepalive, now.ms, now.link.keepaliveMostS);
       return { state: { ...state, fetching: 'no', allowance, inFlight, keepalive }, effects: [] };
     }
@@ -367,7 +375,8 @@ function count(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
 
 /** One step of the session. The budget is counted first, because its light decides which events the rest may request. */
 export function stepDelivery(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryStep {
-  return advance(renew(react(count(state, input, now), input, now), now), now);
+  const due = state.heldUntilMs <= now.ms ? hold(state, now.ms, now.ms) : state;
+  return advance(renew(react(count(due, input, now), input, now), now), now);
 }
 
 /** Monotonic time at which old events may continue, ms: several at once rather than one by one. */
@@ -386,6 +395,6 @@ export function deliveryWakeMs(state: DeliveryState, link: LinkSettings): number
   if (phase.kind === 'connecting') return phase.sinceMs + deliveryLimits.connectTimeoutMs + 1;
   const ackDue = unansweredSinceMs(state) + deliveryLimits.ackTimeoutMs + 1;
   const renewDue = phase.welcomed ? renewDueMs(phase) : Number.POSITIVE_INFINITY;
-  const due = Math.min(ackDue, renewDue, paceWakeMs(state, link));
+  const due = Math.min(ackDue, renewDue, paceWakeMs(state, link), state.heldUntilMs);
   return phase.welcomed ? due : Math.min(due, phase.sinceMs + deliveryLimits.ackTimeoutMs + 1);
 }

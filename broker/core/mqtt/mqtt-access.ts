@@ -5,6 +5,7 @@ import {
   parseDeviceUser,
   parseDownlink,
   parseUplink,
+  shortEventsTopic,
   type UplinkVerb,
 } from '../../../src/core/wire/topics.ts';
 import type { CertificateFacts } from '../accounts/client-certificate.ts';
@@ -85,9 +86,9 @@ export type PublishVerdict =
   | { readonly ok: true; readonly verb: UplinkVerb }
   | { readonly ok: false; readonly reason: string };
 
-/** Judges a PUBLISH or a will of an authenticated device. */
+/** Judges a PUBLISH or a will of an authenticated device. The short topic is the device's own, whatever it was offered: the login names the device. */
 export function judgePublish(device: DeviceAddress, facts: PublishFacts): PublishVerdict {
-  const verb = parseUplink(facts.topic, device);
+  const verb = facts.topic === shortEventsTopic ? 'events' : parseUplink(facts.topic, device);
   if (verb === null) return { ok: false, reason: 'topic is not one of this device' };
   if (facts.qos !== 0 && facts.qos !== 1)
     return { ok: false, reason: 'QoS 2 is not supported: publish with QoS 1 or 0' };

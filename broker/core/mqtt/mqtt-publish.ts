@@ -1,7 +1,8 @@
-// Reads a PUBLISH (MQTT 3.1.1, 3.3) without decoding its topic: nearly all messages of a vehicle use its three known topics. Pure. Requires packets
+// Reads a PUBLISH (MQTT 3.1.1, 3.3) without decoding its topic: nearly all messages of a vehicle use its three known topics or the short one. Pure. Requires packets
 // that `judgePacket` accepted.
 import {
   type DeviceAddress,
+  shortEventsTopic,
   topicRoot,
   type UplinkVerb,
   uplinkVerbs,
@@ -51,7 +52,7 @@ function passText(bytes: Uint8Array, at: number, text: string): number {
 const slash = 0x2f;
 
 /**
- * The verb if these bytes are exactly an uplink topic of this device; otherwise null.
+ * The verb if these bytes are exactly an uplink topic of this device, or the short topic of its events; otherwise null.
  * @param device its ids are ASCII, as `isId` demands.
  */
 export function uplinkVerbAt(
@@ -59,6 +60,7 @@ export function uplinkVerbAt(
   { topic, topicEnd }: Pick<PublishHeader, 'topic' | 'topicEnd'>,
   { accountID, deviceID }: DeviceAddress,
 ): UplinkVerb | null {
+  if (passText(bytes, topic, shortEventsTopic) === topicEnd) return 'events';
   const afterRoot = passText(bytes, topic, topicRoot);
   if (afterRoot < 0 || bytes[afterRoot] !== slash) return null;
   const afterAccount = passText(bytes, afterRoot + 1, accountID);

@@ -1,5 +1,5 @@
 // Topics of wire protocol version 1: `fleet/v1/{accountID}/{deviceID}/{verb}`. A device may publish and subscribe to exactly these strings with its
-// ids, nothing else; there are no patterns to escape from.
+// ids, nothing else; there are no patterns to escape from. One short topic names no device; it is for servers that hold the connection.
 import { isId } from '../ids.ts';
 
 export const topicRoot = 'fleet/v1';
@@ -8,6 +8,12 @@ export const uplinkVerbs = ['hello', 'events', 'presence'] as const;
 export const downlinkVerbs = ['welcome', 'ack', 'commands', 'config'] as const;
 export type UplinkVerb = (typeof uplinkVerbs)[number];
 export type DownlinkVerb = (typeof downlinkVerbs)[number];
+
+/**
+ * Topic of events without ids: those of the device that has logged in on the connection. Used only where the welcome on the same connection offers it.
+ * A server that passes messages on without their connection must neither offer nor accept it.
+ */
+export const shortEventsTopic = 'e';
 
 export interface DeviceAddress {
   readonly accountID: string;

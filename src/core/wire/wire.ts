@@ -10,6 +10,7 @@ import { type WitnessStates, witnessesFrom } from '../verdict/witness.ts';
 import { type Assertion, assertionsMost, decodeAssertion } from './assertion.ts';
 import type { ConfigPart } from './config-message.ts';
 import type { RequestBody } from './device-request.ts';
+import { shortEventsTopic } from './topics.ts';
 import { isCount, isIdText, isText, type JsonObject, parseObject } from './wire-checks.ts';
 
 const protobufFirstByte = 0x08;
@@ -71,6 +72,8 @@ export interface Welcome {
   /** Every event of this boot up to this number is committed. */
   readonly upTo: number;
   readonly configVersion: number;
+  /** Topic for events on this connection instead of the long one; absent: the server takes no other. Older units ignore it. */
+  readonly eventsTopic?: typeof shortEventsTopic;
 }
 
 /**
@@ -229,7 +232,8 @@ export function decodeWelcome(payload: Uint8Array): Welcome | null {
   const { accountID, deviceID, boot, nonce, serverTimeMs, upTo, configVersion } = value;
   if (!isIdText(accountID) || !isIdText(deviceID) || !isIdText(boot) || !isIdText(nonce)) return null;
   if (!isCount(serverTimeMs) || !isCount(upTo) || !isCount(configVersion)) return null;
-  return { accountID, deviceID, boot, nonce, serverTimeMs, upTo, configVersion };
+  const offer = value['eventsTopic'] === shortEventsTopic ? ({ eventsTopic: shortEventsTopic } as const) : {};
+  return { accountID, deviceID, boot, nonce, serverTimeMs, upTo, configVersion, ...offer };
 }
 
 /** Null: the payload is not an acknowledgement. */

@@ -10,7 +10,7 @@ import { encodeZones } from '../../../broker/rollout/config-zones.ts';
 import { createGroupCommit } from '../../../broker/scheduling/group-commit.ts';
 import type { SeededEntropy } from '../../../simulator/core/random.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../../src/adapters/signing.ts';
-import { formatTopic } from '../../../src/core/wire/topics.ts';
+import { formatTopic, shortEventsTopic } from '../../../src/core/wire/topics.ts';
 import { decodeHello, encodeJsonMessage } from '../../../src/core/wire/wire.ts';
 import type {
   Clock,
@@ -118,7 +118,7 @@ export async function createVirtualBroker(options: {
     const guarded = async (of: DeviceRef, message: Downlink): Promise<boolean> =>
       life.isAlive ? publish(of, message) : false;
     const sending = { db: grouped, clock: own, entropy, signer, log, publish: guarded };
-    const ledger = createCommandLedger(sending);
+    const ledger = createCommandLedger({ ...sending, eventsTopic: shortEventsTopic });
     const requests = createDeviceRequests(sending);
     const ingest = createIngest({
       db,
@@ -143,7 +143,7 @@ export async function createVirtualBroker(options: {
   };
 
   const handleUplink = async (of: Process, message: MqttMessage): Promise<void> => {
-    if (message.topic === formatTopic(device, 'events')) {
+    if (message.topic === formatTopic(device, 'events') || message.topic === shortEventsTopic) {
       const outcome = await of.ingest.submit(device, message.payload);
       if (outcome.kind === 'quarantined') throw new Error(`quarantined: ${outcome.reason}`);
       if (outcome.kind !== 'stored' || outcome.ack === null || !of.life.isAlive) return;

@@ -12,7 +12,7 @@ import { createCityRoute } from '../../../simulator/world/city-route.ts';
 import type { Route } from '../../../simulator/world/routes.ts';
 import { openSqlite } from '../../../src/adapters/database/sqlite.ts';
 import { createVerifier, generateSigningKey } from '../../../src/adapters/signing.ts';
-import type { Database } from '../../../src/ports.ts';
+import type { Database, OpenMqttLink } from '../../../src/ports.ts';
 import { openNoNetwork } from '../mqtt/no-network.ts';
 import { silentLog } from '../storage/outbox-bench.ts';
 
@@ -36,6 +36,8 @@ export interface VirtualVehicleOptions {
   onStored?(events: Awaited<ReturnType<Outbox['append']>>): void;
   /** Stands before the outbox's database. */
   readonly watch?: (database: Database) => Database;
+  /** What it connects to, with the key of the broker there; unless given it finds no network. */
+  readonly far?: { readonly openMqttLink: OpenMqttLink; readonly publicKey: string };
 }
 
 function configOf({ maxMb = 16, windowS = 10, reporting = {} }: VirtualVehicleOptions) {
@@ -81,8 +83,8 @@ export async function startVirtualVehicle(options: VirtualVehicleOptions) {
     entropy,
     agentEntropy: entropy.stream('agent'),
     log: silentLog,
-    verifier: createVerifier(publicKey),
-    openMqttLink: openNoNetwork,
+    verifier: createVerifier(options.far?.publicKey ?? publicKey),
+    openMqttLink: options.far?.openMqttLink ?? openNoNetwork,
     async openOutbox(ownClock, boot, bootMonoMs) {
       outbox = await openOutbox({
         path,
