@@ -159,7 +159,7 @@ export function VisitForm({ middle, onAgain }: FormProps) {
         </Button>
       )}
       <Extent radius={radius} minutes={minutes} from={from} />
-      <button type="submit" className="button">
+      <button type="submit" className="button primary">
         <Icon name="search" />
         {texts.ask}
       </button>
