@@ -19,6 +19,7 @@ import { routes } from './features/routes/feature.ts';
 import { shares } from './features/shares/feature.ts';
 import { totp } from './features/totp/feature.ts';
 import { trackers } from './features/trackers/feature.ts';
+import { visits } from './features/visits/feature.ts';
 import { ways } from './features/ways/feature.ts';
 
 const features = [
@@ -40,6 +41,7 @@ const features = [
   shares,
   trackers,
   ways,
+  visits,
   feed,
 ] as const;
 

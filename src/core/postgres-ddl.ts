@@ -30,5 +30,6 @@ export function toPostgresDdl(text: string): string {
     )
     .replace(/\bINTEGER\b/g, 'BIGINT')
     .replace(/\bBLOB\b/g, 'BYTEA')
-    .replace(/\bTEXT\b/g, 'TEXT COLLATE "C"');
+    .replace(/\bTEXT\b/g, 'TEXT COLLATE "C"')
+    .replace(/\s+WITHOUT\s+ROWID\s*$/, '');
 }

@@ -19,6 +19,7 @@ import { benchLatency } from './latency-bench.ts';
 import { formatLatency } from './latency-figures.ts';
 import { benchNeighbours, formatNeighbours } from './neighbours-bench.ts';
 import { benchStreams } from './streams-bench.ts';
+import { benchVisits } from './visits-bench.ts';
 import { benchWays } from './ways-bench.ts';
 
 function tableOf({ figures, history }: HttpBenchResult): string {
@@ -358,9 +359,36 @@ await yargs(hideBin(process.argv))
       process.stdout.write(`${json ? JSON.stringify(result, null, 2) : figureTableOf(result)}\n`);
     },
   )
+  .command(
+    'visits',
+    'Who was within 200 m of a place in an hour, against a scan of all events of that hour; cost of the index',
+    (parser) =>
+      parser
+        .option('events', {
+          describe: 'Events of 10,000 vehicles, one in 10 s',
+          type: 'number',
+          default: 5_000_000,
+        })
+        .option('questions', { describe: 'Questions', type: 'number', default: 200 })
+        .option('scans', {
+          describe: 'Questions that are answered by a scan too',
+          type: 'number',
+          default: 3,
+        })
+        .check(
+          ({ events, scans, questions }) =>
+            (events >= 100_000 && scans >= 1 && questions >= scans) ||
+            '--events takes 100000 or more, --scans 1 to --questions',
+        )
+        .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
+    async ({ events, questions, scans, json }) => {
+      const result = await benchVisits({ events, questions, scans, say });
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : figureTableOf(result)}\n`);
+    },
+  )
   .demandCommand(
     1,
-    'Say what to measure: http, history, agent, connections, console, ingest, latency, neighbours, streams or ways',
+    'Say what to measure: http, history, agent, connections, console, ingest, latency, neighbours, streams, visits or ways',
   )
   .strict()
   .help()

@@ -33,6 +33,7 @@ export const routes = {
   diagnostic: 'GET /diagnostic/diagnostic/{deviceID}/authorization',
   passengerCount: 'GET /device/passengercount/{deviceID}/authorization',
   getWays: 'GET /map/ways/{zoom}/{x}/{y}/authorization',
+  getVisits: 'GET /eventdata/visits/{latitude}/{longitude}/{radius}/{startTime}/{endTime}/authorization',
   updateAddress: 'POST /device/updateaddress/authorization',
   deviceDataRange: 'GET /eventdata/devicedata/{deviceID}/{startTime}/{endTime}/authorization',
   streamEvents: 'GET /events/stream/authorization',

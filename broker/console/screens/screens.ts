@@ -17,6 +17,7 @@ import { rulesScreen } from './rules/screen.ts';
 import { settingsScreen } from './settings/screen.ts';
 import { sharesScreen } from './shares/screen.ts';
 import { vehicleScreen } from './vehicle/screen.ts';
+import { visitsScreen } from './visits/screen.ts';
 import { zonesScreen } from './zones/screen.ts';
 
 export const screens = [
@@ -27,6 +28,7 @@ export const screens = [
   inboxScreen,
   zonesScreen,
   routesScreen,
+  visitsScreen,
   reportsScreen,
   devicesScreen,
   driversScreen,

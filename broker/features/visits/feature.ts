@@ -1,0 +1,13 @@
+// Which vehicles were at a place: an index of space and time beside the events, and the question that it answers.
+import { eventOperations } from '../../api/events/events.ts';
+import { feature } from '../feature.ts';
+import { visitIndex } from './visit-index.ts';
+import { visitTables } from './visit-tables.ts';
+import { visitOperations } from './visits.ts';
+
+export const visits = feature({
+  tables: visitTables,
+  operations: visitOperations,
+  follows: eventOperations,
+  slice: visitIndex,
+});

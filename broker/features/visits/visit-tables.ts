@@ -1,0 +1,21 @@
+// The index of visits. It only names candidates: the answer is read from their events, so a row too many costs time and changes nothing.
+import { ddl } from '../../../src/migrate.ts';
+import type { Statement } from '../../../src/ports.ts';
+
+export const visitTables: readonly Statement[] = [
+  // Every event up to this number is in the index.
+  ddl(`CREATE TABLE visit_state (
+    one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+    to_no BIGINT NOT NULL)`),
+  ddl('INSERT INTO visit_state (one, to_no) VALUES (1, 0)'),
+  // The device has positions in this cell and hour of event time, the first at `from_ms` and the last at `to_ms`. Cells: `visit-cells.ts`.
+  // No references: rows of deleted devices and removed events are removed in small batches, see `visit-index.ts`.
+  ddl(`CREATE TABLE visit_cells (
+    account_no INTEGER NOT NULL,
+    hour INTEGER NOT NULL,
+    cell INTEGER NOT NULL,
+    device_no INTEGER NOT NULL,
+    from_ms BIGINT NOT NULL,
+    to_ms BIGINT NOT NULL,
+    PRIMARY KEY (account_no, hour, cell, device_no)) WITHOUT ROWID`),
+];

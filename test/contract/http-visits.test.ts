@@ -1,0 +1,330 @@
+// "Who was here?" over HTTP: the same answer as a scan of all events, whatever is in the index, within the caller's scope, and nothing of
+// what was deleted.
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { visitOf } from '../../broker/features/visits/core/visit.ts';
+import { visitIndex } from '../../broker/features/visits/visit-index.ts';
+import { tableOf, wholeSlices } from '../../broker/store/slices/slices.ts';
+import type { Point } from '../../src/core/geo/geo.ts';
+import { openNextSlice } from '../support/database/stored-events.ts';
+import { extent } from '../support/extent.ts';
+import { startHttpService } from '../support/http/http-service.ts';
+
+let service: Awaited<ReturnType<typeof startHttpService>>;
+let admin = '';
+const startS = Math.floor(Date.now() / 1000) - 7200;
+const metre = 1 / 111_195;
+const home = { latitude: 48, longitude: 11 };
+let seq = 0;
+
+beforeEach(async () => {
+  service = await startHttpService();
+  for (const accountID of ['acme', 'rival']) await service.account(accountID);
+  for (const deviceID of ['van-1', 'van-2']) await service.device('acme', deviceID);
+  await service.device('rival', 'van-1');
+  admin = await service.login('acme', 'admin');
+});
+afterEach(() => service.close());
+
+interface Report extends Point {
+  /** After `startS`. */
+  readonly s: number;
+  readonly statusCode?: number;
+}
+
+async function send(deviceID: string, reports: readonly Report[], accountID = 'acme'): Promise<void> {
+  const events = reports.map(({ s, statusCode = 61_714, latitude, longitude }) => {
+    seq += 1;
+    return { seq, timestamp: (startS + s) * 1000, statusCode, latitude, longitude, satellites: 9 };
+  });
+  await service.events(accountID, deviceID, { boot: 'b', events });
+}
+
+const north = (m: number, s: number, from: Point = home): Report => ({
+  s,
+  latitude: from.latitude + m * metre,
+  longitude: from.longitude,
+});
+
+interface Question {
+  readonly at?: Point;
+  readonly radius?: number;
+  readonly from?: number;
+  readonly to?: number;
+  readonly query?: string;
+}
+
+const pathOf = ({ at = home, radius = 200, from = 0, to = 3600, query = '' }: Question): string =>
+  `/api/v1/eventdata/visits/${at.latitude}/${at.longitude}/${radius}/${startS + from}/${startS + to}/authorization${query}`;
+
+async function ask(question: Question = {}, token = admin) {
+  const answer = await service.call({ path: pathOf(question), token });
+  expect(answer.status, answer.text).toBe(200);
+  const { visits, next } = answer.json() as {
+    readonly visits: readonly Readonly<Record<string, string | number>>[];
+    readonly next: string | null;
+  };
+  return { visits, next };
+}
+const idsOf = async (question: Question = {}, token = admin) =>
+  (await ask(question, token)).visits.map(({ deviceID }) => deviceID);
+
+const index = () => service.api.of(visitIndex);
+const indexRows = () => service.rows('SELECT * FROM visit_cells');
+
+describe('the vehicles of a place', () => {
+  it('are those that reported a position there, with first and last time and how near they came', async () => {
+    await send('van-1', [north(500, 0), north(150, 600), north(-90, 1200), north(500, 1800)]);
+    await send('van-2', [north(201, 600)]);
+    const visit = {
+      deviceID: 'van-1',
+      firstTimestamp: startS + 600,
+      lastTimestamp: startS + 1200,
+      positions: 2,
+      nearestDistance: 90,
+    };
+    expect(await ask()).toEqual({ visits: [visit], next: null });
+    await index().takeInNow();
+    expect(await ask()).toEqual({ visits: [visit], next: null });
+    expect(await idsOf({ from: 601, to: 1199 })).toEqual([]);
+    expect(await idsOf({ from: 1200, to: 1200 })).toEqual(['van-1']);
+    expect(await idsOf({ radius: 202 })).toEqual(['van-1', 'van-2']);
+  });
+
+  it('are also those that crossed it between two positions, as far as the way between them is known', async () => {
+    await send('van-1', [north(-700, 0), north(700, 60)]);
+    await send('van-2', [north(-700, 0), north(700, 95)]);
+    for (let time = 0; time < 2; time++) {
+      const { visits } = await ask();
+      expect(visits).toEqual([
+        {
+          deviceID: 'van-1',
+          firstTimestamp: startS + 21,
+          lastTimestamp: startS + 38,
+          positions: 0,
+          nearestDistance: 0,
+        },
+      ]);
+      // Both positions lie outside of the asked time, and the crossing within it.
+      expect(await idsOf({ from: 25, to: 30 })).toEqual(['van-1']);
+      expect(await idsOf({ from: 45, to: 59 })).toEqual([]);
+      await index().takeInNow();
+    }
+  });
+
+  it('do not count a repeated last location, latitude and longitude 0, or a time a day ahead of its arrival', async () => {
+    await send('van-1', [{ ...north(0, 10), statusCode: 61_477 }]);
+    await send('van-2', [north(0, 2 * 86_400 + 7200)]);
+    const nowhere = { latitude: 0, longitude: 0 };
+    await send('van-2', [north(0, 20, nowhere)]);
+    expect(await idsOf({ at: nowhere })).toEqual([]);
+    expect(await idsOf({ from: 2 * 86_400, to: 2 * 86_400 + 7201 })).toEqual([]);
+  });
+
+  it('are of the caller only: its account, its groups, the devices of its token', async () => {
+    for (const deviceID of ['van-1', 'van-2']) await send(deviceID, [north(0, 60)]);
+    await send('van-1', [north(10, 60)], 'rival');
+    await service.user('acme', 'one', 'viewer');
+    await service.sql("UPDATE users SET sees_all = 0 WHERE user_id = 'one'");
+    await service.sql("INSERT INTO device_groups (account_id, group_id) VALUES ('acme', 'g')");
+    await service.sql(`INSERT INTO group_devices (device_no, group_no) SELECT d.device_no, g.group_no FROM devices d
+      JOIN device_groups g ON g.group_id = 'g' WHERE d.account_id = 'acme' AND d.device_id = 'van-2'`);
+    const one = await service.login('acme', 'one');
+    const made = await service.call({
+      method: 'POST',
+      path: '/api/v1/auth/token/authorization',
+      token: admin,
+      body: { description: 'x', devices: ['van-1'] },
+    });
+    const token = String(made.json()['token']);
+    const rival = await service.login('rival', 'admin');
+    for (let time = 0; time < 2; time++) {
+      expect(await idsOf()).toEqual(['van-1', 'van-2']);
+      expect(await idsOf({}, one)).toEqual([]);
+      expect(await idsOf({}, token)).toEqual(['van-1']);
+      expect((await ask({}, rival)).visits).toMatchObject([{ deviceID: 'van-1', nearestDistance: 10 }]);
+      await index().takeInNow();
+    }
+    await service.sql(`INSERT INTO group_users (account_id, user_id, group_no)
+      SELECT 'acme', 'one', group_no FROM device_groups WHERE group_id = 'g'`);
+    expect(await idsOf({}, one)).toEqual(['van-2']);
+  });
+
+  it('come in parts in the order of ids', async () => {
+    for (const deviceID of ['van-2', 'van-1']) await send(deviceID, [north(0, 60)]);
+    await index().takeInNow();
+    const first = await ask({ query: '?limit=1' });
+    expect([first.visits.length, first.next]).toEqual([1, 'van-1']);
+    const second = await ask({ query: `?limit=1&after=${first.next}` });
+    expect([second.visits[0]?.['deviceID'], second.next]).toEqual(['van-2', null]);
+  });
+
+  it('are found over the 180th meridian and the poles', async () => {
+    const date = { latitude: -16.5, longitude: 180 };
+    await send('van-1', [{ s: 60, latitude: -16.5, longitude: -179.9995 }]);
+    await send('van-2', [{ s: 60, latitude: -16.5, longitude: 179.9995 }]);
+    const pole = { latitude: 90, longitude: 0 };
+    await send('van-1', [{ s: 3000, latitude: 89.999, longitude: 77 }]);
+    for (let time = 0; time < 2; time++) {
+      expect(await idsOf({ at: date })).toEqual(['van-1', 'van-2']);
+      expect(await idsOf({ at: { ...date, longitude: -180 } })).toEqual(['van-1', 'van-2']);
+      expect(await idsOf({ at: pole })).toEqual(['van-1']);
+      expect(await idsOf({ at: { latitude: 89.999, longitude: -103 }, radius: 300 })).toEqual(['van-1']);
+      expect(await idsOf({ at: { latitude: 89.999, longitude: -103 }, radius: 200 })).toEqual([]);
+      await index().takeInNow();
+    }
+  });
+
+  it.each([
+    ['/latitude', { at: { latitude: 90.1, longitude: 0 } }],
+    ['/longitude', { at: { latitude: 0, longitude: 180.1 } }],
+    ['/radius', { radius: 5001 }],
+    ['/startTime', { from: 10, to: 9 }],
+    ['/startTime', { from: 0, to: 86_401 }],
+  ] as const)('are refused with %s out of its limits', async (pointer, question) => {
+    const answer = await service.call({ path: pathOf(question), token: admin });
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain(pointer);
+  });
+});
+
+describe('the index', () => {
+  it('loses the rows of a deleted device, and those of a time of which no event is left', async () => {
+    for (const deviceID of ['van-1', 'van-2']) await send(deviceID, [north(0, -9 * 86_400), north(0, 60)]);
+    await index().takeInNow();
+    const body = { deviceID: 'van-1' };
+    const path = '/api/v1/device/deletedevice/authorization';
+    expect((await service.call({ method: 'POST', path, token: admin, body })).status).toBe(200);
+    expect(await idsOf()).toEqual(['van-2']);
+    await index().cleanNow();
+    expect(await indexRows()).toHaveLength(2);
+    // Past the limit, and still there because it came in a moment ago.
+    await service.sql("UPDATE accounts SET retained_days = 7 WHERE account_id = 'acme'");
+    await index().cleanNow();
+    expect(await idsOf({ from: -9 * 86_400, to: -9 * 86_400 + 60 })).toEqual(['van-2']);
+    await service.sql('DELETE FROM events WHERE timestamp_ms < $1', [(startS - 86_400) * 1000]);
+    await index().cleanNow();
+    expect(await indexRows()).toHaveLength(1);
+    expect(await idsOf()).toEqual(['van-2']);
+  });
+});
+
+interface Step {
+  readonly deviceID: string;
+  readonly reports: readonly Report[];
+  readonly next: 'nothing' | 'index' | 'slice';
+}
+
+const places: readonly Point[] = [
+  home,
+  { latitude: 0.0001, longitude: 179.9999 },
+  { latitude: -89.9995, longitude: 40 },
+];
+
+/** Drives about a place at whole seconds, late as often as not. */
+const steps = fc.array(
+  fc.record({
+    deviceID: fc.constantFrom('van-1', 'van-2'),
+    next: fc.constantFrom('nothing', 'index', 'slice'),
+    reports: fc
+      .record({
+        place: fc.constantFrom(...places),
+        beginS: fc.constantFrom(-3700, -60, 0, 3500, 3590, 3650, 7000),
+        east: fc.integer({ min: -2500, max: 2500 }),
+        north: fc.integer({ min: -2500, max: 2500 }),
+        moves: fc.array(
+          fc.record({
+            afterS: fc.integer({ min: 0, max: 130 }),
+            east: fc.integer({ min: -1600, max: 1600 }),
+            north: fc.integer({ min: -1600, max: 1600 }),
+          }),
+          { minLength: 1, maxLength: 12 },
+        ),
+      })
+      .map(({ place, beginS, moves, ...begin }): readonly Report[] => {
+        let [s, eastM, northM]: [number, number, number] = [beginS, begin.east, begin.north];
+        return moves.map((move) => {
+          [s, eastM, northM] = [s + move.afterS, eastM + move.east, northM + move.north];
+          const latitude = Math.max(-90, place.latitude + northM * metre);
+          const wide =
+            place.longitude + (eastM * metre) / Math.max(0.0001, Math.cos((latitude * Math.PI) / 180));
+          return { s, latitude, longitude: ((((wide + 180) % 360) + 360) % 360) - 180 };
+        });
+      }),
+  }),
+  { minLength: 1, maxLength: 8 },
+);
+
+/** Every event of every slice, looked at one by one. */
+async function scan(at: Point, radius: number, from: number, to: number): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const deviceID of ['van-1', 'van-2']) {
+    const rows = [];
+    for (const { sliceNo } of await wholeSlices(service.db))
+      rows.push(
+        ...(await service.rows(`SELECT e.timestamp_ms, e.event_no, e.latitude, e.longitude FROM ${tableOf(sliceNo).sql} e
+          JOIN devices d ON d.device_no = e.device_no WHERE d.device_id = '${deviceID}' AND e.latitude IS NOT NULL`)),
+      );
+    const positions = rows
+      .toSorted(
+        (one, other) =>
+          Number(one['timestamp_ms']) - Number(other['timestamp_ms']) ||
+          Number(one['event_no']) - Number(other['event_no']),
+      )
+      .map((row) => ({
+        atMs: Number(row['timestamp_ms']),
+        point: { latitude: Number(row['latitude']), longitude: Number(row['longitude']) },
+      }));
+    const span = { fromMs: (startS + from) * 1000, toMs: (startS + to) * 1000 + 999 };
+    const visit = visitOf(positions, { centre: at, radiusM: radius }, span);
+    if (visit !== null)
+      found.push(
+        `${deviceID} ${visit.firstMs} ${visit.lastMs} ${visit.positions} ${visit.nearestM.toFixed(1)}`,
+      );
+  }
+  return found;
+}
+
+describe('the answer', () => {
+  it('is that of a scan, with late events, several slices, and any part of the events in the index', {
+    timeout: 600_000,
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, fc.constantFrom(10, 200, 999, 5000), async (all, radius) => {
+        for (const { deviceID, reports, next } of all as readonly Step[]) {
+          await send(deviceID, reports);
+          if (next === 'index') await index().takeInNow();
+          if (next === 'slice') await openNextSlice(service.db, Date.now());
+        }
+        for (const at of places) {
+          for (const [from, to] of [
+            [0, 3599],
+            [3600, 3600],
+            [-3600, 7200],
+          ] as const) {
+            const { visits } = await ask({ at, radius, from, to });
+            const scanned = await scan(at, radius, from, to);
+            const answered = visits.map(({ deviceID, firstTimestamp, lastTimestamp, positions }) => [
+              deviceID,
+              firstTimestamp,
+              lastTimestamp,
+              positions,
+            ]);
+            expect(answered).toEqual(
+              scanned.map((text) => {
+                const [deviceID, firstMs, lastMs, positions] = text.split(' ');
+                return [
+                  deviceID,
+                  Math.floor(Number(firstMs) / 1000),
+                  Math.floor(Number(lastMs) / 1000),
+                  Number(positions),
+                ];
+              }),
+            );
+          }
+        }
+      }),
+      { numRuns: extent({ gate: 25, nightly: 300 }) },
+    );
+  });
+});
