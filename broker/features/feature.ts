@@ -15,7 +15,10 @@ export interface Feature {
    * with `ON DELETE CASCADE`, unless `clearedTables` names them.
    */
   readonly tables?: readonly Statement[];
-  /** Tables that the deletion of an account clears in small batches before its users, each with its primary key. */
+  /**
+   * Tables that the deletion of an account clears in small batches before its users, each with its primary key. Rows are found by
+   * `account_id`, or by `account_no` where the key begins with it.
+   */
   readonly clearedTables?: readonly (readonly [table: string, key: string])[];
   readonly operations: readonly Operation[];
   /** Operations of the kernel that its own stand after, in routes and documents. */

@@ -157,6 +157,7 @@ export const none: [Found[keyof Found]] extends [never] ? 'none' : Found[keyof F
 `;
     const compilerOptions = {
       noEmit: true,
+      rootDir: '/',
       types: ['node'],
       typeRoots: [join(checkout, 'node_modules/@types')],
       rewriteRelativeImportExtensions: false,

@@ -7,6 +7,7 @@ import { visitOperations } from './visits.ts';
 
 export const visits = feature({
   tables: visitTables,
+  clearedTables: [['visit_cells', 'account_no, hour, cell, device_no']],
   operations: visitOperations,
   follows: eventOperations,
   slice: visitIndex,

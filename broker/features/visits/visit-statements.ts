@@ -61,6 +61,7 @@ export async function nextIndexed(
   const index = `INSERT INTO visit_cells (account_no, hour, cell, device_no, from_ms, to_ms)
     SELECT e.account_no, ${hourSql.sql}, ${cellSql}, e.device_no, MIN(e.timestamp_ms), MAX(e.timestamp_ms)
     FROM ${tableOf(slice.sliceNo).sql} e WHERE e.event_no > $1 AND e.event_no <= $2 AND ${isPosition.sql}
+      AND EXISTS (SELECT 1 FROM devices d WHERE d.device_no = e.device_no)
     GROUP BY 1, 2, 3, 4
     ON CONFLICT (account_no, hour, cell, device_no) DO UPDATE SET
       from_ms = CASE WHEN excluded.from_ms < visit_cells.from_ms THEN excluded.from_ms ELSE visit_cells.from_ms END,

@@ -9,7 +9,8 @@ export const visitTables: readonly Statement[] = [
     to_no BIGINT NOT NULL)`),
   ddl('INSERT INTO visit_state (one, to_no) VALUES (1, 0)'),
   // The device has positions in this cell and hour of event time, the first at `from_ms` and the last at `to_ms`. Cells: `visit-cells.ts`.
-  // No references: rows of deleted devices and removed events are removed in small batches, see `visit-index.ts`.
+  // No references: rows of deleted devices and removed events are removed in small batches (`visit-index.ts`), those of a deleted
+  // account with it.
   ddl(`CREATE TABLE visit_cells (
     account_no INTEGER NOT NULL,
     hour INTEGER NOT NULL,

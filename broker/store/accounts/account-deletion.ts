@@ -94,11 +94,15 @@ export function dropCommands(deviceNo: number): Statement {
     WHERE device_no = ${deviceNo} AND is_final = 0 AND NOT (feature = 'enginecutoff' AND state = '1')`;
 }
 
-/** Deletes some rows of one of `accountTables`; changes 0 rows when none is left. */
+/** Deletes some rows of one of `accountTables` or of a feature's; changes 0 rows when none is left. */
 export function clearTable([table, key]: readonly [string, string], accountID: string): Statement {
+  const owner = (id: string): string =>
+    key.startsWith('account_no,')
+      ? `account_no = (SELECT account_no FROM accounts WHERE account_id = ${id})`
+      : `account_id = ${id}`;
   return {
-    sql: `DELETE FROM ${table} WHERE account_id = $1
-      AND (${key}) IN (SELECT ${key} FROM ${table} WHERE account_id = $2 LIMIT ${rowsAtOnce})`,
+    sql: `DELETE FROM ${table} WHERE ${owner('$1')}
+      AND (${key}) IN (SELECT ${key} FROM ${table} WHERE ${owner('$2')} LIMIT ${rowsAtOnce})`,
     params: [accountID, accountID],
   };
 }

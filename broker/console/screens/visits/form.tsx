@@ -30,7 +30,10 @@ interface FormProps {
   onAgain(): void;
 }
 
-const textOf = (form: FormData, name: string): string => String(form.get(name) ?? '');
+function textOf(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === 'string' ? value : '';
+}
 
 /** The place of a text: coordinates, or the first point of a zone of that name. */
 function usePlaceOf(): (text: string) => Point | null {

@@ -38,6 +38,7 @@ function Row({ visit, isSelected }: { readonly visit: Visit; readonly isSelected
       <Link
         className="vehicle"
         to="/visits"
+        from="/visits"
         search={(before) => (isSelected ? without(before, 'vehicle') : { ...before, vehicle: deviceID })}
         {...(isSelected ? { 'aria-current': true as const } : {})}
       >
