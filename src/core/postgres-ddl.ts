@@ -30,6 +30,5 @@ export function toPostgresDdl(text: string): string {
     )
     .replace(/\bINTEGER\b/g, 'BIGINT')
     .replace(/\bBLOB\b/g, 'BYTEA')
-    .replace(/\bTEXT\b/g, 'TEXT COLLATE "C"')
-    .replace(/\s+WITHOUT\s+ROWID\s*$/, '');
+    .replace(/\bTEXT\b/g, 'TEXT COLLATE "C"');
 }

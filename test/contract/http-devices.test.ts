@@ -448,7 +448,7 @@ describe('a deleted device', () => {
       left.push(name);
     }
     // A command that has not ended must hold the device: the others are deleted in the batch. A login at a
-    // cluster stays until its connection was ended. Ways go by a trigger, in the commit of the deletion. The rest is purged.
+    // cluster stays until its connection was ended. Ways go by a trigger, in the commit of the deletion. Visits go within a day. The rest is purged.
     expect(left.sort()).toEqual([
       'alarms',
       'cluster_logins',
@@ -458,6 +458,7 @@ describe('a deleted device', () => {
       'events',
       'notification_episodes',
       'notifications',
+      'visit_cells',
       'ways',
     ]);
   });

@@ -155,7 +155,7 @@ describe('the vehicles of a place', () => {
     await index().takeInNow();
     const first = await ask({ query: '?limit=1' });
     expect([first.visits.length, first.next]).toEqual([1, 'van-1']);
-    const second = await ask({ query: `?limit=1&after=${first.next}` });
+    const second = await ask({ query: `?limit=1&cursor=${first.next}` });
     expect([second.visits[0]?.['deviceID'], second.next]).toEqual(['van-2', null]);
   });
 

@@ -122,9 +122,9 @@ export async function withoutEvents(db: Database, rows: readonly IndexRow[]): Pr
       4,
     ),
   );
-  const empty = await db.read(sql`WITH r (at, device_no, from_ms, to_ms) AS (VALUES ${asked})
-    SELECT r.at FROM r WHERE r.at >= 0 AND NOT (${isLeft})`);
-  return empty.flatMap((row) => rows[numberOf(row, 'at')] ?? []);
+  const empty = await db.read(sql`WITH r (row_no, device_no, from_ms, to_ms) AS (VALUES ${asked})
+    SELECT r.row_no AS row_no FROM r WHERE r.row_no >= 0 AND NOT (${isLeft})`);
+  return empty.flatMap((row) => rows[numberOf(row, 'row_no')] ?? []);
 }
 
 const keyShape: readonly RowsShape<IndexKey>[] = [

@@ -18,5 +18,5 @@ export const visitTables: readonly Statement[] = [
     device_no INTEGER NOT NULL,
     from_ms BIGINT NOT NULL,
     to_ms BIGINT NOT NULL,
-    PRIMARY KEY (account_no, hour, cell, device_no)) WITHOUT ROWID`),
+    PRIMARY KEY (account_no, hour, cell, device_no))`),
 ];

@@ -2,13 +2,14 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import type { Point } from '../../../src/core/geo/geo.ts';
+import { idPatternSource } from '../../../src/core/ids.ts';
 import { operation } from '../../api/base/operation.ts';
 import { envelope, ok } from '../../api/base/shapes.ts';
 import { type Circle, type Span, visitLimits } from './core/visit.ts';
 import { readVisits } from './visit-reading.ts';
 
 /** Vehicles of an answer. */
-const limitMost = 200;
+const limitMost = 400;
 const { radiusM, spanMs, gapMs, gapM } = visitLimits;
 const hours = spanMs / 3_600_000;
 
@@ -81,8 +82,8 @@ circle. Of two positions more than ${gapMs / 1000} s or ${gapM} m apart nothing 
 those of even speed. Every stored position counts, but a repeated last location, latitude and longitude 0, and one without a time of its own or
 with one more than a day ahead of its arrival. A vehicle without a position in that time is not in the answer: where it was is unknown.
 
-At most ${hours} hours, ${radiusM.least} to ${radiusM.most} m, and \`limit\` vehicles (1 to ${limitMost}, without it ${limitMost}) in the order of their ids. \`next\` is the id to
-go on after (\`?after=\`), where more vehicles have to be looked at: an answer that is not the last may hold fewer than \`limit\`. After an upgrade of a
+At most ${hours} hours, ${radiusM.least} to ${radiusM.most} m, and \`limit\` vehicles (1 to ${limitMost}, without it ${limitMost}) in the order of their ids. \`more\` says whether
+further vehicles have to be looked at, and \`next\` is the \`cursor\` to ask for them with: an answer that is not the last may hold fewer than \`limit\`. After an upgrade of a
 large database the answer is 503 until older events are in the index.`,
   params: Type.Object({
     latitude: degrees('Centre', 2, 90),
@@ -95,12 +96,12 @@ large database the answer is 503 until older events are in the index.`,
     endTime: epoch('End'),
   }),
   query: Type.Object({
-    after: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Only vehicles whose id comes after it' }),
+    cursor: Type.Optional(
+      Type.String({ pattern: idPatternSource, description: '`next` of the last answer' }),
     ),
     limit: Type.Optional(
       Type.String({
-        pattern: '^([1-9][0-9]?|1[0-9]{2}|200)$',
+        pattern: '^([1-9][0-9]?|[1-3][0-9]{2}|400)$',
         description: `At most so many, 1 to ${limitMost}`,
       }),
     ),
@@ -109,8 +110,9 @@ large database the answer is 503 until older events are in the index.`,
   result: Type.Object({
     ...envelope,
     visits: Type.Array(visit, { description: 'In the order of ids' }),
+    more: Type.Boolean({ description: 'Whether there are further vehicles to look at' }),
     next: Type.Union([Type.String(), Type.Null()], {
-      description: 'Go on after this id; null: this is the last part',
+      description: 'The `cursor` of the further vehicles; null at the end',
     }),
   }),
   errors: ['invalid_content', 'unavailable'],
@@ -133,15 +135,16 @@ large database the answer is 503 until older events are in the index.`,
           nearestDistance: 38.5,
         },
       ],
+      more: false,
       next: null,
     },
   },
-  async run({ params, query: { after = '', limit }, caller, until }, services) {
+  async run({ params, query: { cursor = '', limit }, caller, until }, services) {
     const asked = {
       scope: caller.scope,
       circle: circleOf(params),
       span: spanOf(params),
-      afterID: after,
+      afterID: cursor,
       limit: limit === undefined ? limitMost : Number(limit),
     };
     const read = () => readVisits(services.archive, asked);
@@ -155,6 +158,7 @@ large database the answer is 503 until older events are in the index.`,
         positions: one.positions,
         nearestDistance: Math.round(one.nearestM * 10) / 10,
       })),
+      more: nextID !== null,
       next: nextID,
     };
   },

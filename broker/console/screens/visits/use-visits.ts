@@ -28,7 +28,7 @@ export function useVisits(question: VisitQuestion | null) {
           startTime: String(question?.fromS),
           endTime: String(question?.toS),
         },
-        query: pageParam === null ? {} : { after: pageParam },
+        query: pageParam === null ? {} : { cursor: pageParam },
         signal,
       }),
     enabled: question !== null,
