@@ -36,7 +36,12 @@ export function createSpareTime({ clock, lagMs, turn = setImmediate }: SpareTime
       running += 1;
       line.shift()?.();
     }
-    if (line.length > 0 && running === 0) cancel = clock.after(Math.max(0, freeMs - clock.monoMs()), admit);
+    if (line.length > 0 && running === 0) cancel = clock.after(Math.max(0, freeMs - clock.monoMs()), endRest);
+  };
+  // The timer alone ends a rest: a clock that stands still must not keep the line waiting.
+  const endRest = (): void => {
+    freeMs = clock.monoMs();
+    admit();
   };
   const enter = (): Promise<void> | undefined => {
     if (line.length > 0 || !isOpen()) {

@@ -147,6 +147,18 @@ describe('spare time', () => {
     expect(state.most).toBe(3);
   });
 
+  test('goes on after the timer of a rest, also by a clock that stands still', async () => {
+    const after = (delayMs: number, run: () => void) => {
+      const timer = setTimeout(run, delayMs);
+      return () => clearTimeout(timer);
+    };
+    let nowMs = 0;
+    const spare = createSpareTime({ clock: { monoMs: () => nowMs, after }, lagMs: () => 100 });
+    await spare.take(async () => void (nowMs += 10));
+    await new Promise(setImmediate);
+    await expect(spare.take(async () => 'done')).resolves.toBe('done');
+  });
+
   test('is one piece at a time, in order and with rests between, while a write waits', async () => {
     const { state, done, piece, pass } = bench();
     state.lagMs = 50;
