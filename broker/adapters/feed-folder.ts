@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
-import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { loadConfig } from '../../src/config.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { OpenMqttLink } from '../../src/ports.ts';
 import { isLoopback } from '../config/listener-config.ts';
 import { type FeedTarget, feedFormats } from '../ports/feed-targets.ts';
 import { readSecretLine } from './keys/secret-file.ts';
@@ -74,7 +74,7 @@ function readPem(path: string, setting: string, file: string): { readonly pem?: 
   }
 }
 
-function readFeed(folder: string, name: string): FeedTarget {
+function readFeed(folder: string, name: string, openLink: OpenMqttLink): FeedTarget {
   const path = join(folder, name);
   if (!/^[a-z0-9][a-z0-9-]{0,39}\.toml$/.test(name))
     throw fault(path, 'is no name of a feed', 'Use 1 to 40 small letters, digits and dashes before .toml.');
@@ -107,20 +107,21 @@ function readFeed(folder: string, name: string): FeedTarget {
     eventsPerS,
     host,
     open: (clientId, will, handlers) =>
-      openMqttLink({ ...login, clientId, ...(will === null ? {} : { will }) }, handlers),
+      openLink({ ...login, clientId, ...(will === null ? {} : { will }) }, handlers),
   };
 }
 
 /** @param folder undefined: there are no feeds. @throws AppError `config` for a file or secret that cannot be used. */
-export function openFeedFolder(folder: string | undefined): readonly FeedTarget[] {
+export async function openFeedFolder(folder: string | undefined): Promise<readonly FeedTarget[]> {
   if (folder === undefined) return [];
+  const { openMqttLink } = await import('../../src/adapters/mqtt-link.ts');
   try {
     const names = readdirSync(folder)
       .filter((name) => name.endsWith('.toml'))
       .sort();
     if (names.length > feedsMost)
       throw fault(folder, `holds ${names.length} feeds`, `At most ${feedsMost} are served.`);
-    return names.map((name) => readFeed(folder, name));
+    return names.map((name) => readFeed(folder, name, openMqttLink));
   } catch (thrown) {
     if (thrown instanceof AppError) throw thrown;
     throw fault(`feeds ${folder}`, messageOf(thrown), 'Name a folder with a file for each feed: home.toml.');

@@ -8,7 +8,6 @@ import { readEnvironment } from '../../src/config.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
 import type { Log } from '../../src/ports.ts';
 import { openMetricsServer } from '../adapters/http/metrics-server.ts';
-import { createMetricsText } from '../adapters/http/prometheus.ts';
 import { loadAdminTokenHash } from '../adapters/keys/admin-token-file.ts';
 import { type ProbedPort, probePort } from '../adapters/port-probe.ts';
 import { sqliteDiskSizes } from '../adapters/storage/disk-sizes.ts';
@@ -47,9 +46,10 @@ function watchdogMs(environment: Readonly<Record<string, string | undefined>>): 
   return isOurs && Number.isFinite(us) && us > 0 ? us / 1000 : null;
 }
 
-function openMetrics({ config, log, meter, broker, services, certificates }: OperatingOptions) {
+async function openMetrics({ config, log, meter, broker, services, certificates }: OperatingOptions) {
   const { port, host, tokenFile } = config.metrics;
   if (port === undefined) return null;
+  const { createMetricsText } = await import('../adapters/http/prometheus.ts');
   const clock = createSystemClock();
   const { db, metrics } = broker.services;
   const isFile = !isPostgresUrl(config.database);
@@ -78,18 +78,17 @@ function openMetrics({ config, log, meter, broker, services, certificates }: Ope
     certificates,
   });
   const tokenHash = tokenFile === undefined ? null : loadAdminTokenHash('metrics.tokenFile', tokenFile);
-  const opened = openMetricsServer(
+  const server = await openMetricsServer(
     { metrics: text, clock, log, tokenHash },
     { host, port, setting: 'metrics' },
   );
-  return { opened, sampler };
+  return { server, sampler };
 }
 
 /** Starts all of it and says that the broker is ready. @throws AppError `port_in_use` or `config`. */
 export async function startOperating(options: OperatingOptions): Promise<Operating> {
   const { config, log, broker, listeners } = options;
-  const metrics = openMetrics(options);
-  const server = metrics === null ? null : await metrics.opened;
+  const metrics = await openMetrics(options);
   const environment = readEnvironment();
   const supervisor = createSupervisor({ log, environment });
   const figures = broker.services.metrics;
@@ -109,13 +108,13 @@ export async function startOperating(options: OperatingOptions): Promise<Operati
     },
   });
   return {
-    metricsPort: server?.port ?? null,
+    metricsPort: metrics?.server.port ?? null,
     stopping() {
       stopFeeding();
       supervisor.stopping();
     },
     async close() {
-      await Promise.all([metrics?.sampler.close(), server?.close()]);
+      await Promise.all([metrics?.sampler.close(), metrics?.server.close()]);
     },
   };
 }

@@ -352,7 +352,7 @@ async function open(config: BrokerConfig, flags: Flags): Promise<Running> {
       ...files,
       practice,
       traccar,
-      feeds: openFeedFolder(config.feeds),
+      feeds: await openFeedFolder(config.feeds),
     });
     const http = await openHttp(config, services, { readiness, tls, meter, files });
     const httpPort = await http.listen({ host: config.http.host, port: config.http.port });

@@ -39,7 +39,7 @@ async function start(feeds: Readonly<Record<string, object>>): Promise<void> {
       url: `mqtt://127.0.0.1:${target.port}`,
       ...more,
     });
-  service = await startHttpService({ feeds: openFeedFolder(folder) });
+  service = await startHttpService({ feeds: await openFeedFolder(folder) });
   for (const accountID of ['acme', 'rival']) {
     await service.account(accountID);
     await service.device(accountID, 'van-1');

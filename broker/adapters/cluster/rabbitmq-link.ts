@@ -1,7 +1,7 @@
 // Two AMQP connections to whichever node of a RabbitMQ cluster answers, one to take and one to publish, that live and end
 // together and are opened again for ever with jitter: a node with an alarm reads nothing more of a connection that publishes,
 // acknowledgements included. It must never give up by itself, never reveal a password, and reports once that a pair is up or down.
-import { type ChannelModel, connect } from 'amqplib';
+import type { ChannelModel } from 'amqplib';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import { retryDelayMs } from '../../../src/core/retry-delay.ts';
 import type { Clock, Entropy, Log } from '../../../src/ports.ts';
@@ -48,7 +48,7 @@ const setUpMs = 20_000;
 const closeMs = 1000;
 const delays = { baseMs: 250, capMs: 4000, floorMs: 100 } as const;
 
-function openConnection(
+async function openConnection(
   { address, password, tls }: LinkOptions,
   { host, port }: ClusterHost,
   name: keyof LinkPair,
@@ -68,6 +68,7 @@ function openConnection(
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2' as const,
   };
+  const { connect } = await import('amqplib');
   return connect(target, {
     timeout: connectMs,
     noDelay: true,

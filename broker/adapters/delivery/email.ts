@@ -1,6 +1,5 @@
 // Mail by SMTP, over nodemailer and nowhere else. Plain text to one mailbox, with at most one CSV file, which was checked where it came in; nothing
 // that people or vehicles wrote can become a header, a file or a URL here. Faults hold the server's code, not its text.
-import { createTransport } from 'nodemailer';
 import type { OutgoingMail, Sending } from '../../notify/senders.ts';
 import { createTimedWork } from './timed-work.ts';
 
@@ -49,7 +48,7 @@ const attachmentOf = ({ name, content }: NonNullable<OutgoingMail['file']>) => (
 /** Mail through one server. Connections are opened when there is something to send. */
 export function createEmailSender(settings: SmtpSettings): EmailSender {
   const { host, port, security, user, password, from } = settings;
-  const transport = createTransport({
+  const options = {
     pool: true,
     maxConnections: connections,
     maxMessages: mailsOfConnection,
@@ -67,7 +66,9 @@ export function createEmailSender(settings: SmtpSettings): EmailSender {
     socketTimeout: silenceMs,
     disableFileAccess: true,
     disableUrlAccess: true,
-  });
+  } as const;
+  // Only a service that sends mail loads it.
+  const opened = import('nodemailer').then(({ createTransport }) => createTransport(options));
   const domain = from.split('@').at(-1) ?? 'localhost';
   const work = createTimedWork();
   return {
@@ -83,6 +84,7 @@ export function createEmailSender(settings: SmtpSettings): EmailSender {
           // No out-of-office replies (RFC 3834).
           headers: { 'Auto-Submitted': 'auto-generated' },
         };
+        const transport = await opened;
         await work.run(mailMs, (signal) => transport.sendMail({ ...content, signal }));
         return { kind: 'sent' };
       } catch (thrown) {
@@ -91,7 +93,7 @@ export function createEmailSender(settings: SmtpSettings): EmailSender {
     },
     close() {
       work.close();
-      transport.close();
+      void opened.then((transport) => transport.close());
     },
   };
 }

@@ -161,6 +161,11 @@ const tlsHeaders = { 'strict-transport-security': 'max-age=31536000' } as const;
 const headersOf = ({ tls = null }: HttpOptions) =>
   tls === null ? jsonHeaders : { ...jsonHeaders, ...tlsHeaders };
 
+/** The framework converts nothing. Its own compilers of schemas would load 200 files at the start. */
+function refuseSchema(): never {
+  throw new Error('a route gave the framework a schema');
+}
+
 function createApp(options: HttpOptions): FastifyInstance {
   const { entropy } = options.services;
   const { requestMs = httpLimits.requestMs, stalledMs = httpLimits.stalledMs, tls = null } = options;
@@ -173,6 +178,7 @@ function createApp(options: HttpOptions): FastifyInstance {
   };
   return fastify({
     logger: false,
+    schemaController: { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } },
     bodyLimit: httpLimits.bodyBytes,
     requestTimeout: requestMs,
     // Without it a client that never reads would hold its answer in memory, and its export slot, for ever.

@@ -1,15 +1,12 @@
 // The two ceremonies of WebAuthn (W3C Web Authentication Level 3, sections 7.1 and 7.2), by `@simplewebauthn/server`. A passkey is discoverable, so that
 // no name shows which user has one, and verifies its user by PIN or finger: it is two factors by itself. Attestation is not asked for: any maker will do.
 import { createHash } from 'node:crypto';
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
 import type { UserKey } from '../../store/accounts/accounts.ts';
 import { ceremonyS, type PasskeyRow } from './passkey-store.ts';
 import type { AuthenticationResponse, RegistrationResponse } from './shapes.ts';
+
+/** Loaded by the first ceremony: its 300 modules would take a sixth of the broker's start. */
+const library = () => import('@simplewebauthn/server');
 
 /** Ed25519 and ES256 (RFC 9053): what a unit verifies, too. */
 const algorithms = [-8, -7];
@@ -57,12 +54,12 @@ const handleOf = ({ accountID, userID }: UserKey): Uint8Array<ArrayBuffer> =>
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text, 'base64url'));
 
 /** @param known credential ids that the user has already. */
-export const registrationOptions = (
+export const registrationOptions = async (
   { rpID }: RelyingParty,
   user: UserKey,
   { challenge, known }: { readonly challenge: Uint8Array; readonly known: readonly string[] },
 ) =>
-  generateRegistrationOptions({
+  (await library()).generateRegistrationOptions({
     rpName: 'Fleetward',
     rpID,
     userID: handleOf(user),
@@ -75,8 +72,8 @@ export const registrationOptions = (
     supportedAlgorithmIDs: algorithms,
   });
 
-export const authenticationOptions = ({ rpID }: RelyingParty, challenge: Uint8Array) =>
-  generateAuthenticationOptions({
+export const authenticationOptions = async ({ rpID }: RelyingParty, challenge: Uint8Array) =>
+  (await library()).generateAuthenticationOptions({
     rpID,
     challenge: new Uint8Array(challenge),
     timeout: ceremonyS * 1000,
@@ -90,6 +87,7 @@ export async function registered(
   challenge: string,
 ): Promise<Pick<PasskeyRow, 'passkeyID' | 'publicKey' | 'counter' | 'isBackedUp'> | null> {
   const { clientDataJSON, attestationObject } = response;
+  const { verifyRegistrationResponse } = await library();
   const { verified, registrationInfo } = await verifyRegistrationResponse({
     // Only what the signature or the challenge covers.
     response: {
@@ -122,6 +120,7 @@ export async function authenticated(
   { challenge, passkey }: { readonly challenge: string; readonly passkey: PasskeyRow },
 ): Promise<number | null> {
   const { clientDataJSON, authenticatorData, signature } = response;
+  const { verifyAuthenticationResponse } = await library();
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
     response: {
       id,

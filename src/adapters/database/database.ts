@@ -2,10 +2,8 @@
 import { isPostgresUrl } from '../../core/database-url.ts';
 import type { AppError } from '../../core/errors.ts';
 import type { NotifyingDatabase } from '../../ports.ts';
-import { openPostgres } from './postgres.ts';
 import { type HoldMode, holdPostgres } from './postgres-hold.ts';
 import type { PostgresEnvironment } from './postgres-server.ts';
-import { createPostgresSessions } from './postgres-sessions.ts';
 import { holdSqlite, openSqlite, openSqliteThreads } from './sqlite.ts';
 import { needOwnLog } from './sqlite-files.ts';
 
@@ -40,6 +38,7 @@ export async function openDatabase({
   held,
 }: DatabaseOptions): Promise<NotifyingDatabase> {
   if (isPostgresUrl(database)) {
+    const { openPostgres } = await import('./postgres.ts');
     return openPostgres({
       url: database,
       environment,
@@ -78,6 +77,7 @@ export async function holdDatabase(
     const lock = holdSqlite(database, `the database ${database}`);
     return { descriptor: lock.descriptor, recordStart: lock.recordStart, close: async () => lock.close() };
   }
+  const { createPostgresSessions } = await import('./postgres-sessions.ts');
   const sessions = createPostgresSessions({ url: database, environment });
   const held = await holdPostgres({ sessions, ...terms });
   return { descriptor: () => null, close: () => held.close() };
