@@ -5,7 +5,7 @@
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, CommitNotice, Database, Log, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { endedBy, endsOf, priorityOf } from '../core/notifications/alarm-kinds.ts';
+import { endedBy } from '../core/notifications/alarm-kinds.ts';
 import { floodOf } from '../core/notifications/flood.ts';
 import {
   alarmPriorityOf,
@@ -17,9 +17,10 @@ import {
   ruleTimeOf,
 } from '../core/notifications/notification-rules.ts';
 import { isUrgent, subjectOf, zoneOf } from '../core/notifications/status-episodes.ts';
+import { restMs } from '../core/scheduling/aimd-throttle.ts';
 import type { Committed } from '../ports/committed.ts';
 import { createPeriodicTask } from '../scheduling/periodic-task.ts';
-import { accountsFull, earlierEndMs, endAlarms, raiseAlarm } from '../store/alarms/alarm-raising.ts';
+import { accountsFull, endAlarms, raiseAlarm } from '../store/alarms/alarm-raising.ts';
 import { isRoutine } from '../store/base/routine-codes.ts';
 import { mentionsEvents } from '../store/events/event-topic.ts';
 import { countWaiting, waitingMost } from '../store/notifications/deliveries.ts';
@@ -37,6 +38,7 @@ import {
 import { groupsOf, listEpisodes, listRules, putEpisode, type RuleRow } from '../store/notifications/rules.ts';
 import { type NumberSpan, nextUpTo } from '../store/slices/slices.ts';
 import { changedEpisodes } from './changed-episodes.ts';
+import { readEnds } from './earlier-ends.ts';
 import { deliveriesOf } from './rule-deliveries.ts';
 
 export interface NotifierOptions {
@@ -72,6 +74,11 @@ const pollMs = 5000;
 const gatherMs = 20;
 /** Devices that are decided apart at a time. */
 const apartMost = 500;
+/** Events of one of them in a batch: what others wait for is held up by a batch. */
+const apartEventsMost = 25;
+/** Part of the time for all of them: the alarms of a flood come later, never those of other devices. */
+const apartShare = 0.2;
+const apartRest = { restMostMs: 200 } as const;
 /** Period of cursor writes without decisions; a restart reads that much again. */
 const saveCursorMs = 60_000;
 
@@ -82,6 +89,10 @@ interface NotifierState {
   savedMs: number;
   /** The device that was decided apart last: the next one comes after it. */
   lastApartNo: number;
+  /** No device is decided apart before. */
+  restUntilMs: number;
+  /** One waits for that. */
+  isResting: boolean;
   isClosed: boolean;
 }
 
@@ -95,35 +106,6 @@ interface Known {
   readonly fullOfAlarms: ReadonlySet<string>;
   /** Events whose condition had ended before they arrived, and when. */
   readonly ends: ReadonlyMap<number, number>;
-}
-
-/**
- * Ends that arrived before their beginning: of the newest event of each kind, for an older one ends with it.
- * @returns when, by the number of the event.
- */
-async function readEnds(
-  db: Database,
-  events: readonly RuleEventRow[],
-  rules: readonly RuleRow[],
-): Promise<ReadonlyMap<number, number>> {
-  const raises = ({ statusCode, accountID }: RuleEventRow): boolean =>
-    priorityOf(statusCode) !== null ||
-    rules.some((rule) => rule.accountID === accountID && rule.alarm !== null);
-  const newest = new Map<string, RuleEventRow>();
-  for (const row of events) {
-    const key = `${row.deviceNo} ${row.statusCode} ${zoneOf(row)}`;
-    if ((newest.get(key)?.timestampMs ?? 0) <= row.timestampMs) newest.set(key, row);
-  }
-  const found = new Map<number, number>();
-  for (const row of newest.values()) {
-    const { eventNo, sliceNo, deviceNo } = row;
-    const ends = endsOf(row.statusCode);
-    if (ends.length === 0 || !raises(row)) continue;
-    const atMs = Math.min(ruleTimeOf(row).atMs, row.receivedMs);
-    const endMs = await earlierEndMs(db, { eventNo, sliceNo, deviceNo, subject: zoneOf(row), atMs, ends });
-    if (endMs !== null) found.set(eventNo, Math.max(endMs, atMs));
-  }
-  return found;
 }
 
 async function readKnown(db: Database, events: readonly RuleEventRow[]): Promise<Known> {
@@ -326,18 +308,23 @@ async function decideTogetherOnce(state: NotifierState, progress: Progress): Pro
   return state.scannedNo < newestNo || page.flooding.length > 0;
 }
 
-/** Decides one page of the next device that is decided apart; true when there is more. */
+/** Decides one page of the next device that is decided apart, unless they have had their share; true when there is more. */
 async function decideApartOnce(state: NotifierState, { decidedNo, apart }: Progress): Promise<boolean> {
   const behind = apart
     .filter(({ eventNo }) => eventNo < decidedNo)
     .toSorted((one, other) => one.deviceNo - other.deviceNo);
   const cursor = behind.find(({ deviceNo }) => deviceNo > state.lastApartNo) ?? behind[0];
-  if (cursor === undefined) return false;
+  const { db, clock } = state.options;
+  const beganMs = clock.monoMs();
+  state.isResting = cursor !== undefined && beganMs < state.restUntilMs;
+  if (cursor === undefined || state.isResting) return false;
   const { deviceNo, eventNo: after } = cursor;
   state.lastApartNo = deviceNo;
-  const upTo = await nextUpTo(state.options.db, { after, upTo: decidedNo }, spanMost);
-  const page = await eventsAfter(state.options.db, { after, upTo, limit: eventsMost, only: deviceNo });
+  const upTo = await nextUpTo(db, { after, upTo: decidedNo }, spanMost);
+  const page = await eventsAfter(db, { after, upTo, limit: apartEventsMost, only: deviceNo });
   await decidePage(state, { cursor, events: page.events, to: page.upTo, released: [], flooding: [] });
+  const endedMs = clock.monoMs();
+  state.restUntilMs = endedMs + restMs(apartRest, apartShare, endedMs - beganMs);
   return true;
 }
 
@@ -356,20 +343,25 @@ export function createNotifier(options: NotifierOptions): Notifier {
     scannedNo: 0,
     savedMs: clock.monoMs(),
     lastApartNo: 0,
+    restUntilMs: 0,
+    isResting: false,
     isClosed: false,
   };
   const decideAll = async (): Promise<void> => {
     try {
       while (!state.isClosed && options.isOurs?.() !== false && (await decideOnce(state)));
     } catch (thrown) {
+      state.isResting = false;
       log.error('notifier_failed', { reason: messageOf(thrown) });
     }
   };
+  /** Until the next run. */
+  const delayMs = (): number => (state.isResting ? Math.max(0, state.restUntilMs - clock.monoMs()) : pollMs);
   const loop = createPeriodicTask({
     clock,
     firstMs: gatherMs,
     gatherMs,
-    run: () => decideAll().then(() => pollMs),
+    run: () => decideAll().then(delayMs),
   });
   const stops = [
     options.onCommitted(({ fresh }) => {
@@ -380,7 +372,12 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }),
   ];
   return {
-    runAll: () => loop.runNow(),
+    async runAll() {
+      do {
+        state.restUntilMs = 0;
+        await loop.runNow();
+      } while (state.isResting && !state.isClosed);
+    },
     async close() {
       state.isClosed = true;
       for (const stop of stops) stop();

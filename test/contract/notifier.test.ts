@@ -10,8 +10,9 @@ import { insertDelivery } from '../../broker/store/notifications/deliveries.ts';
 import { putRule, type RuleDefinition } from '../../broker/store/notifications/rules.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
-import type { Database } from '../../src/ports.ts';
+import type { Clock, Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
+import { advanceUntilSettled, createBenchClock } from '../support/broker/broker-bench.ts';
 import { createFleet, type Fate, flakyStore, quietLog, webhookRule } from '../support/broker/rule-bench.ts';
 import { createOfflineSenders } from '../support/broker/senders.ts';
 import { storeEvents } from '../support/database/stored-events.ts';
@@ -46,10 +47,10 @@ async function store(codes: readonly number[]): Promise<void> {
 }
 
 const never = (_listener: (committed: Committed) => void) => () => undefined;
-const notifierOf = (store: Database) =>
+const notifierOf = (store: Database, time: Clock = clock) =>
   createNotifier({
     db: store,
-    clock,
+    clock: time,
     log,
     onCommitted: never,
     onCommit: () => () => undefined,
@@ -168,6 +169,39 @@ describe('the notifier', () => {
     await notifier.close();
     expect(await count('SELECT 1 FROM notifications')).toBe(6005);
     expect(await count('SELECT 1 FROM notifier_cursor')).toBe(1);
+  });
+
+  it('takes a fifth of the time for the flood of a device, and none of it from other devices', async () => {
+    await run(
+      "INSERT INTO devices (account_no, account_id, device_id, created_s) VALUES (1, 'acme', 'truck-18', 1)",
+    );
+    const events = (deviceNo: number, many: number) =>
+      Array.from({ length: many }, () => {
+        seq += 1;
+        return { deviceNo, boot: 'b1', seq, timestampMs: 1, statusCode: panic };
+      });
+    const notified = (deviceNo: number) => count(`SELECT 1 FROM notifications WHERE device_no = ${deviceNo}`);
+    const time = createBenchClock();
+    const [commitMs, periodMs] = [10, 250];
+    const slow: Database = {
+      ...db,
+      async write(batch) {
+        time.advance(commitMs);
+        return db.write(batch);
+      },
+    };
+    await storeEvents(db, events(1, 3000));
+    const notifier = notifierOf(slow, time);
+    const later = (): Promise<void> => new Promise((resolve) => void time.after(periodMs, resolve));
+    for (let period = 1; period <= 8; period++) {
+      await storeEvents(db, events(2, 1));
+      await advanceUntilSettled(time, later());
+      expect(await notified(2)).toBe(period);
+    }
+    expect(await notified(1)).toBeLessThan(((8 * periodMs) / commitMs) * 25 * 0.4);
+    await notifier.runAll();
+    await notifier.close();
+    expect([await notified(1), await notified(2)]).toEqual([3000, 8]);
   });
 
   it.each([1, 2, 3])(

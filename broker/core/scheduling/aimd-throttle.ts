@@ -21,6 +21,10 @@ export function nextShare({ lateMs, least, most }: ThrottleRules, share: number,
 }
 
 /** The rest after a piece in ms, so that it and the rest are the share; 0 when all of the time may be taken. */
-export function restMs({ restMostMs }: ThrottleRules, share: number, tookMs: number): number {
+export function restMs(
+  { restMostMs }: Pick<ThrottleRules, 'restMostMs'>,
+  share: number,
+  tookMs: number,
+): number {
   return Math.min(restMostMs, Math.max(0, tookMs) * (1 / share - 1));
 }
