@@ -67,6 +67,10 @@ function createBudgets({ limits, clock }: EventLimiterOptions) {
     if (devices.size < keptMost || nowMs - forgottenMs < forgetEveryMs) return;
     forgottenMs = nowMs;
     for (const [deviceNo, budget] of devices) if (budget.isFull(limits, nowMs)) devices.delete(deviceNo);
+    // What an account has used comes back within a second; a limit of its own is kept.
+    const inUse = new Set([...devices.values()].map(({ account }) => account));
+    for (const [accountID, budget] of accounts)
+      if (budget.ownPerS === null && !inUse.has(budget)) accounts.delete(accountID);
   };
   const ofAccount = (accountID: string, nowMs: number): AccountBudget => {
     const known = accounts.get(accountID);
