@@ -12,10 +12,14 @@ interface Ending {
   reason: Reason | null;
   /** Made when it is asked for: most answers are given before anything waits for their end. */
   controller: AbortController | null;
-  readonly onLeft: (() => void)[];
 }
 
+type OnLeft = (exchange: Exchange) => void;
+
 declare module 'fastify' {
+  interface FastifyInstance {
+    readonly onLeft: OnLeft[];
+  }
   interface FastifyRequest {
     /** Null: the end of the answer is not watched. */
     ending: Ending | null;
@@ -41,9 +45,10 @@ function watched(socket: Socket): Set<() => void> {
  * a member of it, here and elsewhere: the collector of young objects keeps an entry of a WeakMap, and the whole exchange with it.
  */
 export function addEndings(app: FastifyInstance): void {
+  app.decorate('onLeft', []);
   app.decorateRequest('ending', null);
   app.addHook('onRequest', (request, reply, done) => {
-    const ending: Ending = { reason: null, controller: null, onLeft: [] };
+    const ending: Ending = { reason: null, controller: null };
     request.ending = ending;
     const { socket } = request.raw;
     const ends = watched(socket);
@@ -52,11 +57,10 @@ export function addEndings(app: FastifyInstance): void {
       if (ending.reason !== null) return;
       ending.reason = reply.raw.writableFinished ? 'answered' : 'left';
       ending.controller?.abort(ending.reason);
-      if (ending.reason === 'left') for (const note of ending.onLeft) note();
+      if (ending.reason === 'left') for (const run of app.onLeft) run({ request, reply });
     };
     ends.add(end);
-    // Not `once`, which would make a wrapper for each: a second call does nothing.
-    reply.raw.on('finish', end);
+    // Behind 'finish' in any case. Not `once`, which would make a wrapper.
     reply.raw.on('close', end);
     if (socket.destroyed) end();
     done();
@@ -72,11 +76,9 @@ function endingOf({ request }: Exchange): Ending {
 /** True when the connection closed before the whole answer was handed over. */
 export const hasLeft = ({ request }: Exchange): boolean => request.ending?.reason === 'left';
 
-/** Runs when the client leaves before the whole answer was handed over; at once when it has left. */
-export function onLeft(exchange: Exchange, run: () => void): void {
-  const ending = endingOf(exchange);
-  if (ending.reason === 'left') run();
-  else ending.onLeft.push(run);
+/** Adds what runs for each client that leaves before the whole answer was handed over. */
+export function onLeft(app: FastifyInstance, run: OnLeft): void {
+  app.onLeft.push(run);
 }
 
 /** The signal of an exchange: aborted once the answer has ended, however it did. */

@@ -48,10 +48,7 @@ export function addRequestLog(
       status: hasLeft({ request, reply }) ? undefined : reply.statusCode,
     };
   };
-  app.addHook('onRequest', (request, reply, done) => {
-    onLeft({ request, reply }, () => log.info('http_client_closed', fieldsOf(request, reply)));
-    done();
-  });
+  onLeft(app, ({ request, reply }) => log.info('http_client_closed', fieldsOf(request, reply)));
   app.addHook('onResponse', (request, reply, done) => {
     if (hasLeft({ request, reply })) return done();
     const { url } = request.routeOptions;

@@ -3,7 +3,7 @@
 // made; its body is read meanwhile, so that it counts although the client leaves. Other connections do not wait.
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { onLeft } from './fastify-ending.ts';
+import { hasLeft, onLeft } from './fastify-ending.ts';
 
 /** Requests of one connection that are taken up and not answered; the connection is not read while there are so many. */
 export const pipelinedMost = 16;
@@ -72,9 +72,12 @@ export function addConnectionOrder(app: FastifyInstance): ConnectionOrder {
       line.isPaused = true;
       socket.pause();
     }
-    // An answer that breaks off before it is made ends here.
-    onLeft({ request, reply }, () => end(queued));
+    if (hasLeft({ request, reply })) end(queued);
     done();
+  });
+  // An answer that breaks off before it is made ends here.
+  onLeft(app, ({ request: { queued } }) => {
+    if (queued !== null) end(queued);
   });
   app.addHook('onSend', (request, _reply, _payload, done) => {
     // What the request did is done; a long answer may still be on its way.

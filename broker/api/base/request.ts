@@ -192,19 +192,18 @@ function faultOfText(text: string): string | null {
 
 /** The first text, or name of a member, that no database holds as it is; null when there is none. */
 function unstorable(root: unknown, at: string): ErrorDetail | null {
-  const open: (readonly [pointer: string, value: unknown])[] = [[at, root]];
+  const open: (readonly [pointer: string, value: object])[] = [];
+  if (typeof root === 'object' && root !== null) open.push([at, root]);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [pointer, value] = next;
-    if (typeof value === 'string') {
-      const message = faultOfText(value);
-      if (message !== null) return { pointer, message };
-    }
-    if (typeof value !== 'object' || value === null) continue;
-    for (const [name, inner] of Object.entries(value)) {
-      const message = faultOfText(name);
+    for (const [name, inner] of Object.entries(value) as (readonly [string, unknown])[]) {
+      const ofName = faultOfText(name);
       // The name itself cannot be shown.
-      if (message !== null) return { pointer, message: `has a member whose name ${message}` };
-      open.push([`${pointer}/${escapePointer(name)}`, inner]);
+      if (ofName !== null) return { pointer, message: `has a member whose name ${ofName}` };
+      const message = typeof inner === 'string' ? faultOfText(inner) : null;
+      if (message !== null) return { pointer: `${pointer}/${escapePointer(name)}`, message };
+      if (typeof inner === 'object' && inner !== null)
+        open.push([`${pointer}/${escapePointer(name)}`, inner]);
     }
   }
   return null;
