@@ -3,10 +3,13 @@
 // failure ends with one plain message on stderr and the exit code of its kind (sysexits.h).
 import { runProgram } from '../src/adapters/program.ts';
 import { readVersion } from '../src/adapters/version.ts';
-import { createCommandLine, type Handlers } from './cli/command-line.ts';
+import type { Flags, Handlers } from './cli/command-line.ts';
+import { parseStart } from './cli/start-line.ts';
+
+const start = async (flags: Flags): Promise<void> => (await import('./cli/start.ts')).start(flags);
 
 const handlers: Handlers = {
-  start: async (flags) => (await import('./cli/start.ts')).start(flags),
+  start,
   accountCreate: async (flags) => (await import('./cli/accounts.ts')).runAccountCreate(flags),
   account: async (flags, action) => (await import('./cli/accounts.ts')).runAccount(flags, action),
   adminToken: async (flags) => (await import('./cli/accounts.ts')).runAdminToken(flags),
@@ -24,4 +27,9 @@ const handlers: Handlers = {
   check: async (flags) => (await import('./cli/backup.ts')).runCheck(flags),
 };
 
-await runProgram('fleetward-broker', () => createCommandLine(handlers, readVersion()).parseAsync());
+await runProgram('fleetward-broker', async () => {
+  const flags = parseStart(process.argv.slice(2));
+  if (flags !== null) return start(flags);
+  const { createCommandLine } = await import('./cli/command-line.ts');
+  return createCommandLine(handlers, readVersion()).parseAsync();
+});
