@@ -9,7 +9,7 @@ import {
   type KeyStream,
 } from '../../broker/store/events/event-keys.ts';
 import { eventRecords } from '../../broker/store/events/event-records.ts';
-import { trackEvents } from '../../broker/store/events/trip-events.ts';
+import { tripEvents } from '../../broker/store/events/trip-events.ts';
 import { sqliteTableSizes } from '../../broker/store/sampling.ts';
 import { allSlices, lastEventNo } from '../../broker/store/slices/slices.ts';
 import { runRetention } from '../../broker/upkeep/retention.ts';
@@ -217,7 +217,7 @@ describe('a reader', () => {
   }
 
   test('of an export and of records continues when a slice is dropped meanwhile', async () => {
-    const track = trackEvents(db, { scope, deviceID: 'truck-1', fromMs: 0, toMs: startMs + 99 * dayMs });
+    const track = tripEvents(db, { scope, deviceID: 'truck-1', fromMs: 0, toMs: startMs + 99 * dayMs });
     await track.next();
     const numbers = Array.from({ length: 42 }, (_unused, at) => at + 1);
     const before = await eventRecords(db, scope, numbers);

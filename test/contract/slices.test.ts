@@ -20,7 +20,7 @@ import {
 import { eventNoOf, eventRecords, isNewEvent } from '../../broker/store/events/event-records.ts';
 import { latestEvents, latestPosition } from '../../broker/store/events/events.ts';
 import { eventsByNumber, holdsMore, receivedMsOf } from '../../broker/store/events/events-by-number.ts';
-import { firstEventMs, trackEvents } from '../../broker/store/events/trip-events.ts';
+import { firstEventMs, tripEvents } from '../../broker/store/events/trip-events.ts';
 import { eventsAfter } from '../../broker/store/notifications/notifications.ts';
 import { createSpanCache, openNext, openSlice } from '../../broker/store/slices/slice-writing.ts';
 import { lastEventNo, tableOf } from '../../broker/store/slices/slices.ts';
@@ -158,7 +158,7 @@ async function checkTimes(known: readonly Known[], cut: { readonly fromMs: numbe
     expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(rare.length);
     expect(counts.get(panic) ?? 0).toBe(panics.length);
   }
-  const track = await listOf(trackEvents(db, { scope, deviceID: 'truck-1', ...cut }));
+  const track = await listOf(tripEvents(db, { scope, deviceID: 'truck-1', ...cut }));
   expect(track.map(({ timestampMs }) => timestampMs)).toEqual(ofFirst.map(({ timestampMs }) => timestampMs));
   // From the middle on, as a cursor does.
   const middle = ofFirst[Math.floor(ofFirst.length / 2)];

@@ -4,7 +4,7 @@ import type { Database } from '../../../src/ports.ts';
 import { beliefLimits } from '../../core/events/belief.ts';
 import type { TripOrStop } from '../../core/events/trip-way.ts';
 import { beganMs, endTrips, startTrips, stepTrips } from '../../core/events/trips.ts';
-import { earlierPositionsMs, type TrackSpan, trackEvents } from '../../store/events/trip-events.ts';
+import { earlierPositionsMs, type TrackSpan, tripEvents } from '../../store/events/trip-events.ts';
 
 /**
  * Read before the period: a trip under way is then recognized, and a long stop is not taken for a new one. A parked vehicle may
@@ -31,7 +31,7 @@ export async function* tripsAndStops(
   const earlierMs = await earlierPositionsMs(db, period, { beforeMs, positions: lookBack.positions });
   const fromMs = earlierMs ?? beforeMs;
   const toMs = Math.min(period.toMs + lookAheadMs, period.plausibleMs);
-  for await (const events of trackEvents(db, { ...period, fromMs, toMs })) {
+  for await (const events of tripEvents(db, { ...period, fromMs, toMs })) {
     const found: TripOrStop[] = [];
     for (const event of events) {
       const step = stepTrips(state, event);

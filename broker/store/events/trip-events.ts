@@ -1,6 +1,6 @@
 // The events of one device for trips, stops and exports: few columns, in pages, oldest first. Events of one time come in the
 // order of the vehicle's own numbers, whatever their order of arrival.
-import type { Database, Row } from '../../../src/ports.ts';
+import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { startBelief, stepBelief } from '../../core/events/belief.ts';
 import { countersOf } from '../../core/events/bus-counters.ts';
@@ -100,7 +100,7 @@ function accuracyOf(
   return typeof value === 'number' && value > 0 ? value : null;
 }
 
-function toTrackEvent(row: Row): TrackEvent {
+function toTripEvent(row: Row): TripEvent {
   const latitude = numberOrNull(row, 'latitude');
   const longitude = numberOrNull(row, 'longitude');
   // Without a time of its own an event has the time of its arrival, when the vehicle may have been elsewhere.
@@ -110,9 +110,7 @@ function toTrackEvent(row: Row): TrackEvent {
   const parse = () => jsonObjectOrNull(row, 'attributes');
   const statusCode = numberOf(row, 'status_code');
   return {
-    eventID: `${textOf(row, 'boot')}:${numberOf(row, 'seq')}`,
     timestampMs: numberOf(row, 'timestamp_ms'),
-    receivedMs: numberOf(row, 'received_ms'),
     statusCode,
     point: latitude === null || longitude === null || !isTimed ? null : { latitude, longitude },
     speed: numberOrNull(row, 'speed'),
@@ -122,63 +120,95 @@ function toTrackEvent(row: Row): TrackEvent {
     bus: countersOf(attributes, parse),
     driver: driverOf({ statusCode, text: attributes }, parse),
     accuracy: accuracyOf(attributes, parse),
-    altitude: numberOrNull(row, 'altitude'),
-    heading: numberOrNull(row, 'heading'),
     hdop: numberOrNull(row, 'hdop'),
     satellites: numberOrNull(row, 'satellites'),
-    geozoneID: textOf(row, 'geozone_id'),
   };
 }
 
-type UnjudgedEvent = Omit<NumberedTrackEvent, 'line'>;
+const toTrackEvent = (row: Row): TrackEvent => ({
+  ...toTripEvent(row),
+  eventID: `${textOf(row, 'boot')}:${numberOf(row, 'seq')}`,
+  receivedMs: numberOf(row, 'received_ms'),
+  altitude: numberOrNull(row, 'altitude'),
+  heading: numberOrNull(row, 'heading'),
+  geozoneID: textOf(row, 'geozone_id'),
+});
 
-const inOwnOrder = (events: readonly UnjudgedEvent[]): readonly UnjudgedEvent[] =>
-  [...events].sort((one, other) => one.seq - other.seq || (one.boot < other.boot ? -1 : 1));
+/** What is read of each event. */
+interface EventForm<T> {
+  readonly columns: Statement;
+  readonly toEvent: (row: Row) => T;
+}
+
+const tripForm: EventForm<TripEvent> = {
+  columns: sql`e.event_no, e.boot, e.seq, e.timestamp_ms, e.time_quality, e.status_code, e.latitude, e.longitude, e.speed, e.hdop,
+    e.satellites, e.odometer, e.fuel_level, e.inputs, e.attributes`,
+  toEvent: toTripEvent,
+};
+const trackForm: EventForm<TrackEvent> = {
+  columns: sql`${tripForm.columns}, e.received_ms, e.altitude, e.heading, e.geozone_id`,
+  toEvent: toTrackEvent,
+};
+
+interface UnjudgedEvent<T> extends Pick<NumberedTrackEvent, 'eventNo' | 'boot' | 'seq'> {
+  readonly event: T;
+}
+
+const inOwnOrder = <T>(events: UnjudgedEvent<T>[]): readonly UnjudgedEvent<T>[] =>
+  events.sort((one, other) => one.seq - other.seq || (one.boot < other.boot ? -1 : 1));
 
 /** A row with its position in the order. */
 interface KeyedRow extends EventKey {
   readonly row: Row;
 }
 
-/** Rows of one slice, in the order of their keys. */
-async function* rowsOf(db: Database, span: TrackSpan, run: Run): KeyedStream<KeyedRow> {
-  let after: EventKey = { timestampMs: run.fromMs, eventNo: 0 };
-  for (;;) {
-    const rows = await readSlice(
+/** Rows of one slice, in the order of their keys; the next page is read while the caller works on one. */
+async function* rowsOf(
+  db: Database,
+  span: TrackSpan & Pick<EventForm<unknown>, 'columns'>,
+  run: Run,
+): KeyedStream<KeyedRow> {
+  const read = (after: EventKey): Promise<readonly Row[]> =>
+    readSlice(
       db,
       run.sliceNo,
-      sql`SELECT e.event_no, e.boot, e.seq, e.timestamp_ms, e.received_ms, e.time_quality, e.status_code, e.latitude,
-          e.longitude, e.altitude, e.speed, e.heading, e.hdop, e.satellites, e.odometer, e.fuel_level, e.inputs, e.geozone_id,
-          e.attributes
-        FROM devices d JOIN ${run.table} e ON e.device_no = d.device_no
+      sql`SELECT ${span.columns} FROM devices d JOIN ${run.table} e ON e.device_no = d.device_no
         WHERE ${visible(span.scope)} AND d.device_id = ${span.deviceID} AND e.timestamp_ms <= ${run.toMs}
           AND (e.timestamp_ms, e.event_no) > (${after.timestampMs}, ${after.eventNo})
         ORDER BY e.timestamp_ms, e.event_no LIMIT ${pageSize}`,
     );
+  let next: Promise<readonly Row[]> | null = read({ timestampMs: run.fromMs, eventNo: 0 });
+  while (next !== null) {
+    const rows: readonly Row[] = await next;
     const keyed = rows.map((row) => ({
       timestampMs: numberOf(row, 'timestamp_ms'),
       eventNo: numberOf(row, 'event_no'),
       row,
     }));
-    if (keyed.length > 0) yield keyed;
     const last = keyed.at(-1);
-    if (last === undefined || keyed.length < pageSize) return;
-    after = last;
+    next = last === undefined || keyed.length < pageSize ? null : read(last);
+    // A caller that stops here does not wait for it.
+    next?.catch(() => undefined);
+    if (keyed.length > 0) yield keyed;
   }
 }
 
 /** The events of a device in order, page by page; in memory are a page of each slice and the events of one time. */
-async function* eventsInOrder(
+async function* eventsInOrder<T extends TripEvent>(
   db: Database,
   span: TrackSpan,
-): AsyncGenerator<readonly UnjudgedEvent[], void, undefined> {
-  let moment: UnjudgedEvent[] = [];
+  { columns, toEvent }: EventForm<T>,
+): AsyncGenerator<readonly UnjudgedEvent<T>[], void, undefined> {
+  let moment: UnjudgedEvent<T>[] = [];
   const runs = await runsWithin(db, span);
-  const sources = runs.map((run) => ({ fromMs: run.fromMs, open: () => rowsOf(db, span, run) }));
+  const sources = runs.map((run) => ({
+    fromMs: run.fromMs,
+    open: () => rowsOf(db, { ...span, columns }, run),
+  }));
   for await (const keyed of inOrder(sources)) {
-    const page: UnjudgedEvent[] = [];
+    const page: UnjudgedEvent<T>[] = [];
     for (const { row, eventNo } of keyed) {
-      const event = toTrackEvent(row);
+      const event = toEvent(row);
       if (moment[0] !== undefined && moment[0].event.timestampMs !== event.timestampMs) {
         page.push(...inOwnOrder(moment));
         moment = [];
@@ -198,7 +228,7 @@ export async function* numberedTrackEvents(
   span: TrackSpan,
 ): AsyncGenerator<readonly NumberedTrackEvent[], void, undefined> {
   let state = startBelief;
-  for await (const page of eventsInOrder(db, span)) {
+  for await (const page of eventsInOrder(db, span, trackForm)) {
     yield page.map((one): NumberedTrackEvent => {
       const step = stepBelief(state, one.event);
       state = step.state;
@@ -208,11 +238,11 @@ export async function* numberedTrackEvents(
 }
 
 /** The events alone. */
-export async function* trackEvents(
+export async function* tripEvents(
   db: Database,
   span: TrackSpan,
-): AsyncGenerator<readonly TrackEvent[], void, undefined> {
-  for await (const page of eventsInOrder(db, span)) yield page.map(({ event }) => event);
+): AsyncGenerator<readonly TripEvent[], void, undefined> {
+  for await (const page of eventsInOrder(db, span, tripForm)) yield page.map(({ event }) => event);
 }
 
 /** Those that were stored before `eventNo`, at most some thousands. */
@@ -222,7 +252,7 @@ export async function trackEventsBefore(
   eventNo: number,
 ): Promise<readonly TrackEvent[]> {
   const found: TrackEvent[] = [];
-  for await (const page of eventsInOrder(db, span)) {
+  for await (const page of eventsInOrder(db, span, trackForm)) {
     for (const one of page) if (one.eventNo < eventNo) found.push(one.event);
     if (found.length >= earlierMost) break;
   }
