@@ -4,7 +4,7 @@
 import { runProgram } from '../src/adapters/program.ts';
 import { readVersion } from '../src/adapters/version.ts';
 import type { Flags, Handlers } from './cli/command-line.ts';
-import { parseStart } from './cli/start-line.ts';
+import { parseStart } from './cli/flags/start-line.ts';
 
 const start = async (flags: Flags): Promise<void> => (await import('./cli/start.ts')).start(flags);
 

@@ -1,7 +1,7 @@
 // `start` of the broker is read without yargs where its command line is right; both readers give the same flags, and faults stay with yargs.
 import { describe, expect, it } from 'vitest';
 import { createCommandLine, type Flags, type Handlers } from '../../broker/cli/command-line.ts';
-import { parseStart } from '../../broker/cli/start-line.ts';
+import { parseStart } from '../../broker/cli/flags/start-line.ts';
 
 /** What yargs gives the handler of `start`, without what it adds of its own. */
 async function byYargs(words: readonly string[]): Promise<Flags | null> {
