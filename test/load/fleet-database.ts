@@ -45,14 +45,16 @@ export interface FleetDatabase {
   readonly nowMs: number;
   /** Between two events of the history. */
   readonly stepMs: number;
+  /** So many vehicles, each of which drives a third of each day; absent: 10,000 that are somewhere else with each event. */
+  readonly driving?: number;
 }
 
 /** Account and devices, numbered from 1 on in a database without any. */
-export async function createFleet(db: Database): Promise<void> {
+export async function createFleet(db: Database, devices = deviceCount): Promise<void> {
   await migrate(db, migrations);
   await makeAccount(db, benchAccount);
-  for (let first = 0; first < deviceCount; first += 500) {
-    const statements = Array.from({ length: 500 }, (_unused, at) => {
+  for (let first = 0; first < devices; first += 500) {
+    const statements = Array.from({ length: Math.min(500, devices - first) }, (_unused, at) => {
       const deviceID = `truck-${String(first + at).padStart(5, '0')}`;
       const fields = { description: `Freightliner ${first + at}, Toronto`, displayName: deviceID };
       return insertDevice(
@@ -74,6 +76,24 @@ const historySql = (table: string): string => `INSERT INTO ${table} (${eventColu
     CAST($now - ($total - i) * $step AS INTEGER) + ${delayMs}, i, 'gnss',
     CASE WHEN i % 1000 = 0 THEN ${rareCode} WHEN i % 50 = 0 THEN ${commonCode} ELSE 61472 END,
     43.6 + (i % 1000) * 0.0001, -79.3 - (i % 777) * 0.0001, 90, i % 90, i % 360, 0.9, 11, i * 0.01, 0.62, NULL FROM n`;
+
+/** Events of a vehicle a day, and of them one drive with the stand after it. */
+const [dayEvents, driveEvents] = [1000, 80];
+
+/**
+ * The same of vehicles that drive there and back every other day, four times with a stand between, and are parked for the rest of the day.
+ */
+const drivingSql = (table: string, vehicles: number): string => `INSERT INTO ${table} (${eventColumns})
+  WITH RECURSIVE n (i) AS (SELECT CAST($from AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i < $to),
+    m (i, day, at) AS (SELECT i, i / ${vehicles} / ${dayEvents}, (i / ${vehicles}) % ${dayEvents} FROM n),
+    d (i, day, driven, moves) AS (SELECT i, day, MIN(4, at / ${driveEvents}) * 64
+        + CASE WHEN at < 4 * ${driveEvents} THEN MIN(64, at % ${driveEvents}) ELSE 0 END,
+      at < 4 * ${driveEvents} AND at % ${driveEvents} < 64 FROM m)
+  SELECT i, 1, 1 + i % ${vehicles}, 'b1', i, CAST($now - ($total - i) * $step AS INTEGER),
+    CAST($now - ($total - i) * $step AS INTEGER) + ${delayMs}, i, 'gnss', 61472,
+    43.6 + 0.012 * CASE WHEN day % 2 = 0 THEN driven ELSE 256 - driven END, -79.3 - (i % ${vehicles}) * 0.01, 90,
+    moves * 57, 0, 0.9, 11, (256 * day + driven) * 1.334, 0.62,
+    CASE WHEN moves THEN '{"ignition":true}' ELSE '{"ignition":false}' END FROM d`;
 
 const busySql = (table: string): string => `INSERT INTO ${table} (${eventColumns})
   WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${busyRecords})
@@ -127,14 +147,15 @@ export function weeksOf({ eventCount, nowMs, stepMs }: FleetDatabase): readonly 
 }
 
 function fillWeek(connection: Connection, fleet: FleetDatabase, { sliceNo, from, to }: Week): void {
-  const { eventCount: total, nowMs, stepMs: step } = fleet;
+  const { eventCount: total, nowMs, stepMs: step, driving } = fleet;
   const now = nowMs - dayMs;
   const timeOf = (no: number): number => Math.trunc(now - (total - no) * step);
   perform(connection, { sql: 'UPDATE event_counter SET next_no = $1', params: [from] });
   connection.transaction(() => {
     for (const statement of openNext(sliceNo - 1, timeOf(from))) perform(connection, statement);
   })();
-  const insert = connection.prepare(historySql(tableOf(sliceNo).sql));
+  const table = tableOf(sliceNo).sql;
+  const insert = connection.prepare(driving === undefined ? historySql(table) : drivingSql(table, driving));
   // Indexes are made much faster of what is there than row by row.
   const indexes = connection
     .prepare("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL")
@@ -168,7 +189,7 @@ export async function makeFleetDatabase(
   const part = `${path}.part`;
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${part}${suffix}`, { force: true });
   const db = openSqlite({ path: part, pageSize: 4096 });
-  await createFleet(db);
+  await createFleet(db, fleet.driving);
   await db.close();
   const connection = new SqliteConnection(part);
   connection.pragma('journal_mode = MEMORY');
@@ -181,18 +202,22 @@ export async function makeFleetDatabase(
     onProgress(week.to / eventCount);
   }
   const last = weeks.at(-1)?.sliceNo ?? 1;
+  const busyCount = fleet.driving === undefined ? busyDevices : 0;
   const insertBusy = connection.prepare(busySql(tableOf(last).sql));
-  for (let device = 1; device <= busyDevices; device++) {
+  for (let device = 1; device <= busyCount; device++) {
     insertBusy.run({ now: nowMs, device, total: eventCount + (device - 1) * busyRecords });
   }
   for (const note of noteDays(last, { fromMs: nowMs - dayMs, toMs: nowMs })) perform(connection, note);
   perform(connection, lastPositions(nowMs));
   perform(connection, {
     sql: 'UPDATE event_counter SET next_no = $1',
-    params: [eventCount + busyEvents + 1],
+    params: [eventCount + busyCount * busyRecords + 1],
   });
   // Nobody is to be told of any of it.
-  perform(connection, { sql: 'UPDATE notifier_cursor SET event_no = $1', params: [eventCount + busyEvents] });
+  perform(connection, {
+    sql: 'UPDATE notifier_cursor SET event_no = $1',
+    params: [eventCount + busyCount * busyRecords],
+  });
   connection.pragma('journal_mode = WAL');
   connection.close();
   renameSync(part, path);

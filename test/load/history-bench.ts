@@ -23,9 +23,11 @@ import {
   removeDatabase,
 } from './history-drop.ts';
 import { benchReads, type Histories, type HistoryFigure } from './history-reads.ts';
+import { benchStart } from './history-start.ts';
+import { benchSummary, type SummaryFigure } from './history-summary.ts';
 import { postgresSettings } from './ingest-servers.ts';
 
-export const historySections = ['reads', 'commits', 'drop', 'beside'] as const;
+export const historySections = ['start', 'summary', 'reads', 'commits', 'drop', 'beside'] as const;
 type Section = (typeof historySections)[number];
 
 export interface HistoryBenchOptions {
@@ -57,6 +59,8 @@ export interface HistoryBenchResult {
   readonly loadBefore: number;
   readonly loadAfter: number;
   readonly reads: readonly HistoryFigure[];
+  /** Null when it was not looked at. */
+  readonly summary: SummaryFigure | null;
   readonly commits: readonly CommitFigure[];
   readonly drops: readonly DropFigure[];
   readonly beside: readonly BesideFigure[];
@@ -107,8 +111,8 @@ async function makeHistories(options: HistoryBenchOptions): Promise<Histories> {
   const stepMs = (365 * dayMs) / events;
   const pathOf = (eventCount: number): string => join(folder, `history-${eventCount}-${nowMs / 1000}.db`);
   const wanted = [
-    ...(sections.some((section) => section !== 'drop') ? [baseline] : []),
-    ...(sections.includes('reads') ? [events] : []),
+    ...(sections.some((section) => section !== 'drop' && section !== 'summary') ? [baseline] : []),
+    ...(sections.some((section) => section === 'reads' || section === 'start') ? [events] : []),
   ];
   for (const eventCount of wanted) {
     const path = pathOf(eventCount);
@@ -156,19 +160,23 @@ export async function benchHistory(options: HistoryBenchOptions): Promise<Histor
   const [loadBefore = 0] = loadavg();
   if (options.store === 'postgres') {
     const reads = await benchPostgres(options);
-    const none = { slices: 0, commits: [], drops: [], beside: [] };
+    const none = { slices: 0, summary: null, commits: [], drops: [], beside: [] };
     return { events, baseline, reads, ...none, loadBefore, loadAfter: loadavg()[0] ?? 0 };
   }
   const histories = await makeHistories(options);
   const { shortPath: path, longPath, nowMs } = histories;
   const hasReads = sections.includes('reads');
-  const reads = hasReads ? await benchReads(histories, options) : [];
+  const reads = [
+    ...(sections.includes('start') ? [await benchStart(histories)] : []),
+    ...(hasReads ? await benchReads(histories, options) : []),
+  ];
   const slices = hasReads ? await countSlices(longPath) : 0;
+  const summary = sections.includes('summary') ? await benchSummary(folder, say) : null;
   const commits = sections.includes('commits') ? await benchCommits(path, { nowMs, say }) : [];
   const drops = sections.includes('drop') ? await benchDrops({ folder, sizes, capS, say }) : [];
   const beside = sections.includes('beside')
     ? await benchBeside({ path, nowMs, ratePerS, seconds: 8, rounds, say })
     : [];
   const load = { loadBefore, loadAfter: loadavg()[0] ?? 0 };
-  return { events, baseline, slices, reads, commits, drops, beside, ...load };
+  return { events, baseline, slices, reads, summary, commits, drops, beside, ...load };
 }

@@ -28,7 +28,7 @@ const besideRow = (one: BesideFigure): string =>
 
 /** The figures as a table. */
 export function formatHistory(result: HistoryBenchResult): string {
-  const { events, baseline, slices, reads, commits, drops, beside, loadBefore, loadAfter } = result;
+  const { events, baseline, slices, reads, summary, commits, drops, beside, loadBefore, loadAfter } = result;
   const lines: string[] = [];
   if (reads.length > 0) {
     const [short, long] = [baseline, events].map((count) => count.toLocaleString('en'));
@@ -37,6 +37,14 @@ export function formatHistory(result: HistoryBenchResult): string {
     for (const { read, shortMs, longMs, ratio, shortCpuMs, longCpuMs } of reads)
       lines.push(row(read, [shortMs, longMs, ratio, shortCpuMs, longCpuMs].map(number)));
     lines.push('');
+  }
+  if (summary !== null) {
+    const { vehicles, days, ms, cpuMs, bareMs, ratio } = summary;
+    lines.push(row('not asked before', ['rows ms', 'ms', 'ratio', 'cpu ms']));
+    lines.push(
+      row(`summary of ${vehicles} vehicles, ${days} days`, [bareMs, ms, ratio, cpuMs].map(number)),
+      '',
+    );
   }
   if (commits.length + drops.length > 0) {
     lines.push(row('commit of one row while', ['p50 ms', 'p99 ms', 'most ms', 'commits']));
