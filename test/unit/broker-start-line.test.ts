@@ -6,8 +6,8 @@ import { parseStart } from '../../broker/cli/flags/start-line.ts';
 /** What yargs gives the handler of `start`, without what it adds of its own. */
 async function byYargs(words: readonly string[]): Promise<Flags | null> {
   let given: Flags | null = null;
-  const start = async ({ _, $0, ...flags }: Flags): Promise<void> => {
-    given = flags;
+  const start = async (flags: Flags): Promise<void> => {
+    given = Object.fromEntries(Object.entries(flags).filter(([name]) => name !== '_' && name !== '$0'));
   };
   const handlers = { start } as unknown as Handlers;
   await createCommandLine(handlers, '0', 80).parseAsync([...words]);
