@@ -626,6 +626,7 @@ describe('a phone', () => {
       { _type: 'encrypted', data: 'x' },
       { latitude: 1 },
       { locations: 7 },
+      { location: null },
       { location: Array.from({ length: 1001 }, () => location) },
     ]) {
       const answer = await service.call({ method: 'POST', path, body });

@@ -43,7 +43,9 @@ function timeOf(value: unknown): number | null {
  * The events of a position with the members and units of Traccar. Without a time it is of now. With one that cannot be, it is of now
  * too, without a place, and keeps as attributes what was sent.
  */
-function eventsAt(position: Members, time: unknown, nowMs: number): readonly BareEvent[] {
+function eventsAt(sent: Members, time: unknown, nowMs: number): readonly BareEvent[] {
+  const hasPlace = known(sent['latitude']) !== undefined && known(sent['longitude']) !== undefined;
+  const position = hasPlace ? sent : { ...sent, valid: false };
   const ms = time === undefined ? Math.round(nowMs) : timeOf(time);
   if (ms !== null && ms >= earliestMs && ms <= nowMs + dayMs)
     return eventsOf(position, { ms, isFixed: true, isServer: time === undefined });
@@ -89,7 +91,8 @@ export function eventsOfParameters(sent: Members, nowMs: number): readonly BareE
   );
   const position = {
     valid: valid === undefined || flagFrom(valid) === true,
-    ...(hasPlace && { latitude, longitude }),
+    latitude,
+    longitude,
     altitude,
     speed: measured(speed),
     course: measured(bearing ?? heading),
@@ -175,7 +178,8 @@ function eventsOfFeature(sent: unknown, nowMs: number): readonly BareEvent[] {
 /** @returns null: the body is of no app that is known, or is encrypted. */
 export function recordsOfBody(body: Members, nowMs: number): readonly (readonly BareEvent[])[] | null {
   const { location, locations, _type } = body;
-  if (location !== undefined) return [location].flat().map((one) => eventsOfLocation(one, nowMs));
+  if (location !== undefined && location !== null)
+    return [location].flat().map((one) => eventsOfLocation(one, nowMs));
   if (Array.isArray(locations)) return locations.map((one) => eventsOfFeature(one, nowMs));
   if (_type === 'location') return [eventsOfOwnTracks(body, nowMs)];
   // Waypoints, cards and wills of OwnTracks say nothing of a place now.
