@@ -87,6 +87,18 @@ describe.skipIf(why !== null)(
       expect(complaints).toEqual([]);
     });
 
+    it('says in words where it is before it is cut, with the coordinates beside them', async () => {
+      await unit.report({ statusCode: codes.location, latitude: 52.1, longitude: 5.21 });
+      const { page, complaints, open } = await openAs('olga');
+      await open('/vehicle/bus-7?cut=ask');
+      const where = page.getByRole('dialog').locator('.place');
+      await where.getByText('52.10000, 5.21000').waitFor();
+      await expect
+        .poll(() => where.innerText())
+        .toMatch(/^(in .+|[\d.,]+\skm\s(N|NE|E|SE|S|SW|W|NW)\sof\s.+)/);
+      expect(complaints).toEqual([]);
+    });
+
     it('shows a viewer the address, and no form', async () => {
       await unit.report({ statusCode: codes.location, latitude: 52.1, longitude: 5.3 });
       await demo.call('device/updateaddress/authorization', {

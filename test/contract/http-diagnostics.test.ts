@@ -1,5 +1,5 @@
 // The health of units and fleet, and the audit log, as an integrator asks for them; each for what its caller may see.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { insertAudit } from '../../broker/store/accounts/audit.ts';
 import { canary } from '../support/http/canary.ts';
 import type { HttpService } from '../support/http/http-fixtures.ts';
@@ -60,6 +60,19 @@ describe('diagnostics', () => {
       disk: null,
       diagnostic: {},
     });
+  });
+
+  it('say which device went over its limit within the hour, of the own account only', async () => {
+    service.pin();
+    const metrics = service.api.metrics();
+    const over = { lastHour: 7, lastMs: 1_763_683_200_000 };
+    const overLimit = ['acme/truck-2', 'rival/truck-1'].map((name) => ({ name, ...over }));
+    const spy = vi.spyOn(service.api, 'metrics').mockReturnValue({ ...metrics, overLimit });
+    onTestFinished(() => spy.mockRestore());
+    expect(await get('/diagnostic/diagnostic/truck-2')).toMatchObject({ overLimit: 7 });
+    expect(await get('/diagnostic/diagnostic/truck-1')).toMatchObject({ overLimit: null });
+    const { diagnostics } = await get('/diagnostic/diagnosticall');
+    expect((diagnostics as { overLimit: unknown }[]).map((one) => one.overLimit)).toEqual([null, 7, null]);
   });
 
   it('are the last diagnostic report of the unit', async () => {

@@ -345,66 +345,321 @@ it('fetches what the server could not forward, once, as no sign of life', async 
 });
 
 describe('a phone', () => {
-  it('sends by its key, in both forms, each position once', async () => {
-    const made = await post('/tracker/createphonekey/authorization', {
-      deviceID: 'phone-1',
-      displayName: 'Ann',
-    });
-    const [path, clientPath] = ['osmandPath', 'clientPath'].map((name) => String(made.json()[name])) as [
-      string,
-      string,
-    ];
-    const query =
-      'id=123&lat=42.06288&lon=-88.23412&timestamp=1442068686579&hdop=6.0&altitude=224.0&speed=27&batt=87';
-    for (const stored of [1, 0])
-      expect((await service.call({ path: `${path}?${query}` })).json()).toMatchObject({ stored });
-    const date = '?lat=60.0&lon=30.0&timestamp=2016-01-27T18%3A55%3A47Z&speed=-1';
-    expect((await service.call({ path: `${path}${date}` })).json()).toMatchObject({ stored: 1 });
-    // A body of Traccar's own tests.
-    const location = {
-      event: 'motionchange',
-      is_moving: false,
-      uuid: '0e9a2473-a9a7-4c00-997b-fb97d2154e75',
-      timestamp: '2021-07-21T08:06:34.444Z',
-      odometer: 0,
-      coords: {
-        latitude: -6.1148096,
-        longitude: 106.6837015,
-        accuracy: 3.8,
-        speed: 18.67,
-        speed_accuracy: 0.26,
-        heading: 63,
-        altitude: 35.7,
+  const coords = {
+    latitude: -6.1148096,
+    longitude: 106.6837015,
+    accuracy: 3.8,
+    speed: 18.67,
+    speed_accuracy: 0.26,
+    heading: 63,
+    heading_accuracy: 0.28,
+    altitude: 35.7,
+    altitude_accuracy: 3.8,
+  };
+  const location: Json = {
+    event: 'motionchange',
+    is_moving: false,
+    uuid: '0e9a2473-a9a7-4c00-997b-fb97d2154e75',
+    timestamp: '2021-07-21T08:06:34.444Z',
+    odometer: 0,
+    coords,
+    activity: { type: 'still', confidence: 100 },
+    battery: { is_charging: false, level: 0.79 },
+    extras: {},
+  };
+  let phones = 0;
+  /** A phone of its own, and the path with its key. */
+  const phone = async () => {
+    const deviceID = `phone-of-${++phones}`;
+    const made = await post('/tracker/createphonekey/authorization', { deviceID });
+    return { deviceID, path: String(made.json()['path']) };
+  };
+  const formType = 'application/x-www-form-urlencoded';
+
+  // Inputs of `OsmAndProtocolDecoderTest.java` and `OwnTracksProtocolDecoderTest.java` of Traccar (Apache 2.0), August 2026.
+  const queries: readonly (readonly [query: string, wanted: Json])[] = [
+    [
+      'id=123456&timestamp=1377177267&cell=257,02,16,2224&cell=257,02,16,2223,-90&wifi=00-14-22-01-23-45,-80&wifi=00-1C-B3-09-85-15,-70',
+      {
+        timestamp_ms: 1_377_177_267_000,
+        status_code: 61536,
+        latitude: null,
+        attributes:
+          '{"cell":"257,02,16,2224 257,02,16,2223,-90","wifi":"00-14-22-01-23-45,-80 00-1C-B3-09-85-15,-70"}',
       },
-      activity: { type: 'still', confidence: 100 },
-      battery: { is_charging: false, level: 0.79 },
-      extras: {},
-    };
-    for (const stored of [1, 0]) {
-      const answer = await service.call({
-        method: 'POST',
-        path: clientPath,
-        body: { location, device_id: '8737767034' },
+    ],
+    [
+      'id=902064&lat=42.06288&lon=-88.23412&timestamp=2016-01-27T18%3A55%3A47Z&hdop=6.0&altitude=224.0&speed=0.0',
+      {
+        timestamp_ms: Date.UTC(2016, 0, 27, 18, 55, 47),
+        status_code: 61472,
+        latitude: 42.06288,
+        longitude: -88.23412,
+        altitude: 224,
+        speed: 0,
+        heading: null,
+        hdop: 6,
+      },
+    ],
+    [
+      'id=902064&lat=42.06288&lon=-88.23412&timestamp=1442068686579&hdop=6.0&altitude=224.0&speed=27&batt=87',
+      { timestamp_ms: 1_442_068_686_579, speed: 50.004, attributes: '{"hdop":6,"batteryLevel":87}' },
+    ],
+    [
+      'lat=49.60688&lon=6.15788&timestamp=2014-06-04+09%3A10%3A11&altitude=384.7&speed=0.0&id=353861053849681',
+      { timestamp_ms: Date.UTC(2014, 5, 4, 9, 10, 11) },
+    ],
+    [
+      'id=123456&timestamp=1377177267&lat=60.0&lon=30.0&speed=0.0&bearing=0.0&altitude=0&hdop=0.0',
+      { speed: 0, heading: null, altitude: null, hdop: null },
+    ],
+    ['id=123456&timestamp=1377177267&lat=60.0&lon=30.0', { speed: null, heading: null, altitude: null }],
+    [
+      'lat=60.0&lon=30.0&speed=0.0&heading=0.0&vacc=0&hacc=0&altitude=0&deviceid=123456',
+      { time_quality: 'server', latitude: 60, altitude: null },
+    ],
+    [
+      'id=861001000719969&lat=41.666667&lon=-0.883333&altitude=350.059479&speed=0.000000&batt=87',
+      { altitude: 350.059479 },
+    ],
+    ['id=123456&timestamp=1377177267&location=60.0,30.0', { latitude: 60, longitude: 30 }],
+    [
+      'id=123456789012345&timestamp=1504763810&lat=40.7232948571&lon=-74.0061408571&bearing=7.19889788244&speed=40&ignition=true&rpm=933&fuel=24',
+      {
+        speed: 74.08,
+        heading: 7.19889788244,
+        inputs: '{"ignition":true}',
+        attributes: '{"rpm":933,"ignition":true,"fuel":24}',
+      },
+    ],
+    // Of Traccar Client 8 with its alarm, and of GPSLogger.
+    [
+      'id=1&timestamp=1377177267&lat=60&lon=30&speed=0.0&bearing=0.0&altitude=0.0&accuracy=4.5&batt=87.0&charge=true&mock=true&alarm=sos&notificationToken=of-the-phone&driverUniqueId=0042',
+      {
+        status_code: 63553,
+        attributes:
+          '{"driverUniqueId":"0042","accuracy":4.5,"batteryLevel":87,"charge":true,"mock":true,"alarm":"sos"}',
+      },
+    ],
+    [
+      'lat=12.193&lon=19.111&timestamp=2016-03-05T21:24:29.949+02:00&valid=false&bearing=359',
+      { timestamp_ms: Date.UTC(2016, 2, 5, 19, 24, 29, 949), status_code: 61536, latitude: null },
+    ],
+    ['lat=12.193&lon=19.111&timestamp=1457205869&bearing=359.0', { speed: null, heading: 359 }],
+  ];
+  it.each(queries)('sends %s by GET, by POST and as a form, and it is stored once', async (query, wanted) => {
+    const { deviceID, path } = await phone();
+    const hasTime = query.includes('timestamp');
+    const ways: readonly Parameters<Service['call']>[0][] = [
+      { path: `${path}?${query}` },
+      { method: 'POST', path: `${path}?${query}` },
+      { method: 'POST', path: `${path}?${query}`, headers: { 'content-type': formType }, body: '' },
+      { method: 'POST', path, headers: { 'content-type': formType }, body: query },
+      { method: 'POST', path, headers: { 'content-type': '' }, body: query },
+    ];
+    for (const [at, way] of ways.entries())
+      expect((await service.call(way)).json(), String(at)).toMatchObject({
+        stored: at > 0 && hasTime ? 0 : 1,
+        result: 'ok',
       });
-      expect(answer.json()).toMatchObject({ stored });
+    const [row, ...more] = await rowsOf(deviceID);
+    expect(row).toMatchObject(wanted);
+    expect(more).toHaveLength(hasTime ? 0 : 4);
+  });
+
+  const unknownFix = { speed_accuracy: -1, speed: -1, heading: -1, altitude: 0, altitude_accuracy: -1 };
+  const bodies: readonly (readonly [name: string, body: Json, wanted: readonly Json[]])[] = [
+    [
+      'Traccar Client',
+      { location, device_id: '8737767034' },
+      [
+        {
+          timestamp_ms: Date.UTC(2021, 6, 21, 8, 6, 34, 444),
+          speed: 67.212,
+          heading: 63,
+          altitude: 35.7,
+          odometer: null,
+          attributes:
+            '{"accuracy":3.8,"batteryLevel":79,"event":"motionchange","motion":false,"activity":"still"}',
+        },
+      ],
+    ],
+    [
+      'Traccar Client that knows a place only',
+      {
+        location: {
+          ...location,
+          mock: true,
+          coords: { latitude: 37.785834000000001, longitude: -122.406417, accuracy: 5, ...unknownFix },
+          battery: { level: -1, is_charging: false },
+        },
+      },
+      [{ latitude: 37.785834, speed: null, heading: null, altitude: null }],
+    ],
+    [
+      'Traccar Client with members of its user, and an alarm',
+      {
+        location: {
+          ...location,
+          odometer: 1200.5,
+          alarm: 'sos',
+          extras: { alarm: 'tow', bool: false, double: 1.345, list: [1] },
+        },
+      },
+      [
+        {
+          status_code: 63553,
+          odometer: null,
+          attributes:
+            '{"alarm":"sos","bool":false,"double":1.345,"accuracy":3.8,"batteryLevel":79,"event":"motionchange","motion":false,"tripOdometer":1200.5,"activity":"still"}',
+        },
+      ],
+    ],
+    [
+      'an app on the same library that sends several at once',
+      { location: [location, { timestamp: '2021-07-21T08:06:35Z', battery: { level: 0.5 } }] },
+      [{ latitude: -6.1148096 }, { status_code: 61536, latitude: null, attributes: '{"batteryLevel":50}' }],
+    ],
+    [
+      'OwnTracks',
+      {
+        cog: 271,
+        lon: 2.29513,
+        acc: 5,
+        vel: 61,
+        vac: 21,
+        lat: 48.85833,
+        tst: 1_497_349_316,
+        alt: 167,
+        _type: 'location',
+        tid: 'JJ',
+        t: 'u',
+        batt: 67,
+      },
+      [
+        {
+          timestamp_ms: 1_497_349_316_000,
+          speed: 61,
+          heading: 271,
+          altitude: 167,
+          attributes: '{"accuracy":5,"batteryLevel":67,"event":"u"}',
+        },
+      ],
+    ],
+    ['OwnTracks without a place', { _type: 'lwt', tst: 1_497_349_316 }, []],
+    [
+      'Overland',
+      {
+        locations: [
+          {
+            type: 'Feature',
+            geometry: { type: 'Point', coordinates: [-122.030581, 37.3318] },
+            properties: {
+              timestamp: '2015-10-01T08:00:00-0700',
+              altitude: 0,
+              vertical_accuracy: -1,
+              speed: 4,
+              horizontal_accuracy: 30,
+              motion: ['driving'],
+              battery_state: 'charging',
+              battery_level: 0.8,
+            },
+          },
+        ],
+      },
+      [
+        {
+          timestamp_ms: Date.UTC(2015, 9, 1, 15),
+          latitude: 37.3318,
+          longitude: -122.030581,
+          speed: 14.4,
+          altitude: null,
+          attributes: '{"accuracy":30,"batteryLevel":80,"charge":true}',
+        },
+      ],
+    ],
+  ];
+  it.each(bodies)('of %s is read, and each record is stored once', async (_name, body, wanted) => {
+    const { deviceID, path } = await phone();
+    for (const stored of [wanted.length, 0]) {
+      const answer = await service.call({ method: 'POST', path, body });
+      expect(answer.json()).toMatchObject({ stored, repeated: wanted.length - stored, result: 'ok' });
     }
-    expect(await rowsOf('phone-1')).toEqual([
-      expect.objectContaining({ timestamp_ms: 1_442_068_686_579, speed: 50.004, status_code: 61472 }),
-      expect.objectContaining({ timestamp_ms: Date.UTC(2016, 0, 27, 18, 55, 47), speed: null }),
-      expect.objectContaining({
-        timestamp_ms: Date.UTC(2021, 6, 21, 8, 6, 34, 444),
-        speed: 67.212,
-        heading: 63,
-        attributes: '{"accuracy":3.8,"batteryLevel":79}',
-      }),
-    ]);
-    expect((await service.call({ path: `${path}?lat=1&lon=1&timestamp=noon` })).status).toBe(422);
+    expect(await rowsOf(deviceID)).toEqual(wanted.map((one) => expect.objectContaining(one)));
+  });
+
+  it('with a clock that cannot be right need not repeat its record, and loses no alarm', async () => {
+    const { deviceID, path } = await phone();
+    const times = ['noon', '0', '', '-1', '99999999999999', '1e300', '1970-01-01T00:00:00Z'];
+    for (const timestamp of times) {
+      const query = `lat=43.5&lon=-79.5&alarm=sos&timestamp=${encodeURIComponent(timestamp)}`;
+      const answer = await service.call({ path: `${path}?${query}` });
+      expect(answer.json(), timestamp).toMatchObject({ stored: 1 });
+    }
+    const broken = [
+      'lat=43.5&lon=&timestamp=1457205869',
+      'location=43.5&timestamp=1457205870',
+      'lat=x&lon=y&timestamp=1457205871',
+    ];
+    for (const query of broken) expect((await service.call({ path: `${path}?${query}` })).status).toBe(200);
+    const rows = await rowsOf(deviceID);
+    expect(rows).toHaveLength(times.length + broken.length);
+    for (const [at, timestamp] of times.entries())
+      expect(rows[at]).toMatchObject({
+        status_code: 63553,
+        time_quality: 'server',
+        latitude: null,
+        attributes: expect.stringContaining(
+          `"timestamp":${JSON.stringify(timestamp)},"lat":43.5,"lon":-79.5`,
+        ),
+      });
+    for (const row of rows.slice(times.length))
+      expect(row).toMatchObject({ status_code: 61536, latitude: null });
+    expect(rows.at(-1)).toMatchObject({ attributes: '{"lat":"x","lon":"y"}' });
+  });
+
+  it('keeps what is of no app that is known, and what comes too fast', async () => {
+    const { deviceID, path } = await phone();
+    const known = { location };
+    for (const body of [
+      {},
+      { _type: 'encrypted', data: 'x' },
+      { latitude: 1 },
+      { locations: 7 },
+      { location: null },
+      { location: Array.from({ length: 1001 }, () => location) },
+    ]) {
+      const answer = await service.call({ method: 'POST', path, body });
+      expect([answer.status, codeOf(answer)]).toEqual([422, 'invalid_content']);
+    }
+    for (const way of [
+      { body: '{"location":', headers: { 'content-type': 'application/json' } },
+      { body: 'lat=1&lon=1', headers: { 'content-type': 'text/csv' } },
+    ])
+      expect((await service.call({ method: 'POST', path, ...way })).status).toBeGreaterThanOrEqual(400);
+    expect(await rowsOf(deviceID)).toEqual([]);
+    const many = Array.from({ length: 1000 }, (_, at) => ({
+      ...location,
+      timestamp: iso(base + at * 1000),
+    }));
+    const statuses: number[] = [];
+    for (let at = 0; at < 8; at++)
+      statuses.push((await service.call({ method: 'POST', path, body: { location: many } })).status);
+    expect(statuses[0]).toBe(200);
+    expect(statuses.at(-1)).toBe(503);
+    expect(await rowsOf(deviceID)).toHaveLength(1000);
+    const other = await phone();
+    expect((await service.call({ method: 'POST', path: other.path, body: known })).status).toBe(200);
+  });
+
+  it('has one key, which a new one ends, and never that of a unit or of a tracker', async () => {
+    const { deviceID, path } = await phone();
     expect((await service.call({ path: path.replace(/.\/auth/, '/auth') })).status).toBe(404);
-    // A new key ends the one before; the ids of units and of trackers of a server are no phones.
-    await post('/tracker/createphonekey/authorization', { deviceID: 'phone-1' });
-    expect((await service.call({ path })).status).toBe(404);
-    for (const deviceID of ['truck-1', '86-34-x', 'once'])
-      expect(codeOf(await post('/tracker/createphonekey/authorization', { deviceID })), deviceID).toBe(
+    await post('/tracker/createphonekey/authorization', { deviceID });
+    for (const way of [{ path }, { method: 'POST', path, body: { location } }] as const)
+      expect((await service.call(way)).status).toBe(404);
+    for (const taken of ['truck-1', '86-34-x', 'once'])
+      expect(codeOf(await post('/tracker/createphonekey/authorization', { deviceID: taken })), taken).toBe(
         'conflict',
       );
     expect(service.logLines.join()).not.toContain(path.split('/').at(-2));

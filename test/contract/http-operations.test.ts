@@ -56,7 +56,10 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
   });
 
   it('answers 405 with Allow to every other verb, without looking at token or body', async () => {
-    const allow = method === 'GET' && !operation.effects ? 'GET, HEAD' : method;
+    const verbs = operations
+      .filter(({ path }) => path === operation.path)
+      .flatMap((one) => (one.method === 'GET' && !one.effects ? ['GET', 'HEAD'] : [one.method]));
+    const allow = [...new Set(verbs)].join(', ');
     for (const other of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
       if (allow.split(', ').includes(other)) continue;
       const body = other === 'POST' || other === 'PUT' ? '<xml/>' : undefined;
@@ -139,7 +142,7 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))(
         'application/x-www-form-urlencoded',
         'text/plain',
         'application/jsonp',
-      ]) {
+      ].filter((one) => one !== operation.textBody?.mediaType)) {
         expectError(await send('<xml/>', { 'content-type': type }), 406, 'not_acceptable');
       }
     });
@@ -259,7 +262,7 @@ describe('the service', () => {
       paths: object;
     };
     expect(document.openapi).toBe('3.1.0');
-    expect(Object.keys(document.paths)).toEqual(operations.flatMap(servedPaths));
+    expect(Object.keys(document.paths)).toEqual([...new Set(operations.flatMap(servedPaths))]);
     const page = await service.call({ path: '/docs/' });
     expect(page.status).toBe(200);
     expect(page.text).not.toMatch(/https?:\/\//);

@@ -1,9 +1,10 @@
 // Payloads that could not be read, from the vehicle to the person who looks at them: seen within the own devices only, dropped by
 // administrators with an audit entry, counted for the operator of the service.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { findDevice } from '../../broker/store/devices/devices.ts';
 import { quarantineBytesMost, quarantineTotals } from '../../broker/store/events/quarantine.ts';
 import { sql } from '../../src/sql.ts';
+import { holdClock } from '../support/http/held-clock.ts';
 import { startHttpService } from '../support/http/http-service.ts';
 
 let service: Awaited<ReturnType<typeof startHttpService>>;
@@ -154,17 +155,25 @@ describe('what could not be read', () => {
     expect(device?.heartbeatMs).toBe(old?.heartbeatMs);
   });
 
-  it('is told to people once an hour, as an occurrence for rules', async () => {
-    await service.sql('DELETE FROM occurrences');
-    const told = async () => (await service.rows('SELECT kind FROM occurrences')).map(({ kind }) => kind);
-    await service.sql("UPDATE devices SET unreadable_ms = 0 WHERE device_id = 'truck-2'");
-    for (let at = 0; at < 3; at++) await submit('acme', 'truck-2', new Uint8Array([2, at]));
-    expect(await told()).toEqual(['data_unreadable']);
-    await service.sql(
-      "UPDATE devices SET unreadable_ms = unreadable_ms - 3600000 WHERE device_id = 'truck-2'",
-    );
-    await submit('acme', 'truck-2', new Uint8Array([3]));
-    expect(await told()).toEqual(['data_unreadable', 'data_unreadable']);
+  it('is told to people once an hour by the clock of the service, as an occurrence for rules', async () => {
+    // On a clock of its own: that of the machine may be set back by some ms, and then the hour is not over.
+    const clocked = await startHttpService();
+    onTestFinished(() => clocked.close());
+    holdClock(clocked);
+    await clocked.account('acme');
+    await clocked.device('acme', 'truck-2');
+    const device = await findDevice(clocked.db, { accountID: 'acme', deviceID: 'truck-2' });
+    if (device === null) throw new Error('no device truck-2');
+    const told = async (...payload: readonly number[]): Promise<unknown> => {
+      const outcome = await clocked.ingest.submit(device, new Uint8Array(payload));
+      expect(outcome).toMatchObject({ kind: 'quarantined' });
+      return (await clocked.rows('SELECT kind FROM occurrences')).map(({ kind }) => kind);
+    };
+    for (let at = 0; at < 3; at++) expect(await told(2, at)).toEqual(['data_unreadable']);
+    clocked.advance(3_599_999);
+    expect(await told(3)).toEqual(['data_unreadable']);
+    clocked.advance(1);
+    expect(await told(4)).toEqual(['data_unreadable', 'data_unreadable']);
   });
 
   it('is never more than so many bytes a device: then nothing more is accepted, and nothing falls out', async () => {

@@ -31,7 +31,7 @@ afterAll(() => {
 
 const kills = Number(process.env['FLEETWARD_TEST_KILLS'] ?? 3);
 const count = Number(process.env['FLEETWARD_TEST_POSITIONS'] ?? 3000);
-const perS = 300;
+const perS = Number(process.env['FLEETWARD_TEST_PER_S'] ?? 300);
 const devices = 5;
 const password = 'correct horse battery';
 

@@ -17,8 +17,6 @@ const withoutPlace: Readonly<Record<string, string>> = {
   'For the unit, which calls it with its code': 'enrolDevice',
   'For the server of other trackers, and for phones': 'forwardTraccar phonePosition phoneLocation',
   "For the service's monitoring: the operator's page shows what waits": 'getFeeds',
-  'Set once, beside the settings of that server or phone':
-    'trackerSettings setTrackerSettings createPhoneKey',
   'Another form of what the console calls already': `commandFeatureEngineCutoff updateDeviceEngineCutoff updateDeviceCargoAccess commandSend latestEvent deviceData deviceMetadata
     deviceMetadataRange getDeviceActivations getDeviceActivationsRange activations activationSummary fleetDataRange fleetMetadata`,
   'An operator at a desk records nothing in the name of a vehicle': 'createActivation',

@@ -8,7 +8,7 @@ import type { ApiServices } from '../../api/base/api-services.ts';
 import { type Caller, isLinkCaller } from '../../api/base/caller.ts';
 import { parseKey, runOnce, takesKey } from '../../api/base/idempotency.ts';
 import { acceptsType } from '../../api/base/negotiation.ts';
-import { type Operation, servedPaths } from '../../api/base/operation.ts';
+import { type Operation, servedPaths, type TextMediaType } from '../../api/base/operation.ts';
 import { type Checker, composed, createChecker } from '../../api/base/request.ts';
 import { needTokenRight } from '../../api/base/token-rights.ts';
 import { roleCovers } from '../../core/accounts/session.ts';
@@ -53,9 +53,11 @@ export function prepareRequests(app: FastifyInstance): void {
 /** A body that is not JSON, distinguished from a JSON text. */
 export class TextBody {
   readonly text: string;
+  readonly mediaType: TextMediaType;
 
-  constructor(text: string) {
+  constructor(text: string, mediaType: TextMediaType) {
     this.text = text;
+    this.mediaType = mediaType;
   }
 }
 
@@ -80,7 +82,7 @@ function needRole(caller: Caller, operation: Operation): void {
 /** The body as an object: a text of the further media type stands as its one member. */
 function bodyOf(request: FastifyRequest, { textBody }: Operation): unknown {
   if (!(request.body instanceof TextBody)) return request.body;
-  if (textBody === undefined) {
+  if (textBody?.mediaType !== request.body.mediaType) {
     throw new AppError('not_acceptable', 'The body is not declared as application/json', {
       hint: 'Send JSON with `Content-Type: application/json`.',
     });
@@ -249,6 +251,9 @@ export function addOperation(host: RouteHost, operation: Operation): void {
       onRequest: async (request, reply) => {
         if (operation.isOrder === true) request.arrivedUs = host.services.ledger.arrived();
         void reply.header('cache-control', 'no-store');
+        // GPSLogger names no type for its form, and older versions of Traccar Client send an empty one.
+        if (operation.textBody?.mediaType === 'application/x-www-form-urlencoded')
+          request.raw.headers['content-type'] ??= operation.textBody.mediaType;
         if (operation.access !== 'public') await admit(host, operation, { request, reply });
         if (operation.body !== null) needPlainBody({ request, reply });
         if (acceptsType(request.headers.accept, type)) return;

@@ -17,7 +17,7 @@ import { createAdmission } from '../../api/base/admission.ts';
 import type { ApiServices } from '../../api/base/api-services.ts';
 import { authenticate, type Caller } from '../../api/base/caller.ts';
 import { createPathTable } from '../../api/base/negotiation.ts';
-import { type Operation } from '../../api/base/operation.ts';
+import { type Operation, textMediaTypes } from '../../api/base/operation.ts';
 import { publicError, viewError } from '../../api/base/problem.ts';
 import { createSuggest } from '../../api/base/suggestion.ts';
 import { createOpenapi } from '../../api/openapi.ts';
@@ -318,11 +318,12 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     { parseAs: 'buffer' },
     async (_request: FastifyRequest, body: Buffer) => parseJson(body),
   );
-  app.addContentTypeParser(
-    'text/csv',
-    { parseAs: 'buffer' },
-    async (_request: FastifyRequest, body: Buffer) => new TextBody(parseText(body)),
-  );
+  for (const type of textMediaTypes)
+    app.addContentTypeParser(
+      type,
+      { parseAs: 'buffer' },
+      async (_request: FastifyRequest, body: Buffer) => new TextBody(parseText(body), type),
+    );
   const isTrusted = createAddressList(options.trustedProxies ?? []);
   let connections: BoundConnections | null = null;
   const isReserved = (socket: Socket): boolean => connections?.isReserved(socket) === true;

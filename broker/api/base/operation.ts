@@ -89,8 +89,11 @@ interface Identification {
   /** Name of the file that the answer is saved as (RFC 6266); only with `produces`. */
   fileName?(params: Readonly<Record<string, string>>): string;
   /** A further media type of the body: the text then stands as this member of it. */
-  readonly textBody?: { readonly mediaType: 'text/csv'; readonly member: string };
+  readonly textBody?: { readonly mediaType: TextMediaType; readonly member: string };
 }
+
+export const textMediaTypes = ['text/csv', 'application/x-www-form-urlencoded'] as const;
+export type TextMediaType = (typeof textMediaTypes)[number];
 
 export type StreamType = 'text/event-stream' | 'text/csv' | 'application/gpx+xml' | 'application/geo+json';
 
@@ -134,7 +137,7 @@ type Paged<T> = T extends readonly (infer I)[]
 
 interface Shape<P extends TObject, B extends TObject | null, R extends TSchema, Q extends TObject> {
   readonly params: P;
-  /** Opt-in query parameters, all text and all optional; others are refused. Without it every one is. */
+  /** Opt-in query parameters, all text and all optional; others are refused unless its schema allows them. Without it every one is. */
   readonly query?: Q;
   readonly body: B;
   readonly result: R;

@@ -226,8 +226,10 @@ interface Schemas {
 /** @param schemas of one operation. */
 export function createChecker(schemas: Schemas): Checker {
   const params = Compile(schemas.params);
-  // One rule for all: a parameter that is misspelt must not give another answer than was asked for.
-  const known = Type.Object(schemas.query?.properties ?? {}, { additionalProperties: false });
+  // One rule for all that answer: a parameter that is misspelt must not give another answer than was asked for.
+  const { query: open = {} } = schemas;
+  const additionalProperties = 'additionalProperties' in open && open.additionalProperties === true;
+  const known = Type.Object(schemas.query?.properties ?? {}, { additionalProperties });
   const query = { schema: known, validator: Compile(known) };
   const body =
     schemas.body === null

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
+import { formatDeviceUser } from '../../../src/core/wire/topics.ts';
 import {
   type DiagnosticRow,
   findDiagnostic,
@@ -42,6 +43,10 @@ const diagnosticMembers = {
     description:
       'By how many seconds its clock is ahead, where its newest records have times that lie more than 5 minutes in the future; null where they do not. With more than a day its positions move nothing',
   }),
+  overLimit: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+    description:
+      'Messages of the last hour that came faster than its limit or that of the account, and were taken more slowly, at the broker that answers; null: none there',
+  }),
   lastFix: epoch('Last valid position; 0 while there is none'),
   diagnosticTime: epoch('When it last reported its health; 0 before the first time'),
   queueDepth: said('Events that wait on the unit'),
@@ -55,7 +60,7 @@ const diagnosticMembers = {
 const diagnosticEntry = Type.Object(diagnosticMembers);
 type DiagnosticView = Static<typeof diagnosticEntry>;
 
-function view(row: DiagnosticRow): DiagnosticView {
+function view(row: DiagnosticRow, overLimit: number | null): DiagnosticView {
   const diagnostic = row.diagnostic ?? {};
   const attribute = (name: string): string | number | null => {
     const value = Object.hasOwn(diagnostic, name) ? diagnostic[name] : null;
@@ -72,6 +77,7 @@ function view(row: DiagnosticRow): DiagnosticView {
     sensors: [...row.sensors],
     timeQuality: row.timeQuality,
     clockAhead: row.clockAheadS,
+    overLimit,
     lastFix: epochSeconds(row.fixMs),
     diagnosticTime: epochSeconds(row.diagnosticMs),
     queueDepth: attribute('queueDepth'),
@@ -93,6 +99,7 @@ const example: DiagnosticView = {
   sensors: ['ignition', 'panic', 'cargoDoor'],
   timeQuality: 'gnss',
   clockAhead: null,
+  overLimit: null,
   lastFix: 1763683199,
   diagnosticTime: 1763683100,
   queueDepth: 0,
@@ -109,11 +116,18 @@ asks for it. A unit that sends none has null there. The other members come from 
 
 const pageSize = 500;
 
-async function* allDiagnostics({ db }: ApiServices, { scope }: Caller): Pages<DiagnosticView> {
+/** Views rows of the caller's account; who is over a limit is read once. */
+function viewFor({ metrics }: ApiServices, { accountID }: Caller): (row: DiagnosticRow) => DiagnosticView {
+  const over = new Map(metrics().overLimit.map(({ name, lastHour }) => [name, lastHour]));
+  return (row) => view(row, over.get(formatDeviceUser({ accountID, deviceID: row.deviceID })) ?? null);
+}
+
+async function* allDiagnostics(services: ApiServices, caller: Caller): Pages<DiagnosticView> {
+  const viewOf = viewFor(services, caller);
   let after = '';
   for (;;) {
-    const rows = await listDiagnostics(db, scope, { after, limit: pageSize });
-    if (rows.length > 0) yield rows.map(view);
+    const rows = await listDiagnostics(services.db, caller.scope, { after, limit: pageSize });
+    if (rows.length > 0) yield rows.map(viewOf);
     const last = rows.at(-1);
     if (last === undefined || rows.length < pageSize) return;
     after = last.deviceID;
@@ -160,10 +174,10 @@ const diagnostic = operation({
   errors: ['not_found'],
   effects: false,
   examples: { result: example },
-  async run({ params, caller }, { db }) {
-    const row = await findDiagnostic(db, caller.scope, params.deviceID);
+  async run({ params, caller }, services) {
+    const row = await findDiagnostic(services.db, caller.scope, params.deviceID);
     if (row === null) throw unknownDevice(params.deviceID);
-    return { ...ok, ...view(row) };
+    return { ...ok, ...viewFor(services, caller)(row) };
   },
 });
 

@@ -16,6 +16,7 @@ import { routesScreen } from './routes/screen.ts';
 import { rulesScreen } from './rules/screen.ts';
 import { settingsScreen } from './settings/screen.ts';
 import { sharesScreen } from './shares/screen.ts';
+import { trackersScreen } from './trackers/screen.ts';
 import { vehicleScreen } from './vehicle/screen.ts';
 import { visitsScreen } from './visits/screen.ts';
 import { zonesScreen } from './zones/screen.ts';
@@ -31,6 +32,7 @@ export const screens = [
   visitsScreen,
   reportsScreen,
   devicesScreen,
+  trackersScreen,
   driversScreen,
   sharesScreen,
   settingsScreen,

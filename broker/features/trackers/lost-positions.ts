@@ -34,8 +34,8 @@ const limits = {
   pauseMostMs: 3_600_000,
 } as const;
 
-/** Most calls of one phone: it keeps what it cannot send, and sends all of it later. */
-const phoneRate = { burst: 300, perS: 5 } as const;
+/** Most calls of one phone: it keeps what it cannot send, and sends all of it later. A batch counts as one for each 20 records. */
+const phoneRate = { burst: 300, perS: 5, records: 20 } as const;
 
 interface From {
   readonly server: TraccarServer;
@@ -106,8 +106,8 @@ async function fetchTracker(
 interface LostPositions extends FeatureService {
   /** Looks for lost positions now, for tests. */
   runNow(): Promise<void>;
-  /** True: this call of a phone is within its rate. */
-  admitPhone(keyHash: string): boolean;
+  /** True: this call of a phone, with so many records, is within its rate. */
+  admitPhone(keyHash: string, records: number): boolean;
 }
 
 function createLostPositions(kernel: Kernel): LostPositions {
@@ -161,7 +161,11 @@ function createLostPositions(kernel: Kernel): LostPositions {
   return {
     runNow: () => task.runNow(),
     close: () => task.close(),
-    admitPhone: (keyHash) => rates.take(keyHash, clock.monoMs()),
+    admitPhone(keyHash, records) {
+      for (let at = 0; at < Math.max(1, records); at += phoneRate.records)
+        if (!rates.take(keyHash, clock.monoMs())) return false;
+      return true;
+    },
   };
 }
 

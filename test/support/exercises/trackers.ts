@@ -21,11 +21,11 @@ const positionOf = (bench: Bench) => {
 };
 
 const keyOf = async (bench: Bench): Promise<string> => {
-  const { clientPath } = await bench.call<{ clientPath: string }>('createPhoneKey', {
+  const { path } = await bench.call<{ path: string }>('createPhoneKey', {
     body: { deviceID: phone },
   });
   bench.changed('device.issuekey', phone);
-  const key = clientPath.split('/').at(-2) ?? '';
+  const key = path.split('/').at(-2) ?? '';
   bench.secret(key);
   return key;
 };

@@ -220,9 +220,11 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
       url: path,
       remoteAddress: from,
       headers: {
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined || headers['content-type'] === ''
+          ? {}
+          : { 'content-type': 'application/json' }),
         ...(token === undefined ? {} : { authorization: token }),
-        ...headers,
+        ...Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== '')),
       },
       ...(body === undefined ? {} : { payload: isText ? body : JSON.stringify(body) }),
     });

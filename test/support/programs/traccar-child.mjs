@@ -131,11 +131,12 @@ createServer((asked, answer) => {
   if (pathname !== '/api/positions' || asked.headers.authorization !== `Bearer ${apiToken}`)
     return answer.writeHead(401).end();
   const [from, to] = ['from', 'to'].map((name) => Date.parse(searchParams.get(name)));
+  const secondOf = ({ fixMs }) => Math.round(fixMs / 1000) * 1000;
   const list = (byDevice.get(Number(searchParams.get('deviceId')) - 1) ?? [])
-    .map(storedPosition)
-    .filter(({ fixTime }) => Date.parse(fixTime) >= from && Date.parse(fixTime) <= to)
-    .sort((one, other) => Date.parse(one.fixTime) - Date.parse(other.fixTime))
-    .slice(0, 50_000);
+    .filter((one) => secondOf(one) >= from && secondOf(one) <= to)
+    .sort((one, other) => secondOf(one) - secondOf(other))
+    .slice(0, 50_000)
+    .map(storedPosition);
   answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(list));
 }).listen(apiPort, '127.0.0.1');
 

@@ -4,8 +4,8 @@ import { useEffect, useState } from 'react';
 import { cutWords } from '../../../../build/words/cut.ts';
 import { presenceOf } from '../../../../src/core/presence.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { useZoneName } from '../../components/places/use-zones.ts';
-import { Age, amountText, Badge, placeText, spanText, Time, timeText } from '../../components/texts.tsx';
+import { Position } from '../../components/places/position.tsx';
+import { Age, amountText, Badge, spanText, Time, timeText } from '../../components/texts.tsx';
 import { useNow, useWords } from '../../components/use.ts';
 import { relayStateOf, type Vehicle } from '../../state/fleet.ts';
 import { type Step } from '../../state/orders/cut-course.ts';
@@ -69,7 +69,6 @@ interface VehicleFactsProps {
 /** Where the vehicle is, how fast, whether it runs: from the stream, each with its age. */
 export function VehicleFacts({ vehicle, relay }: VehicleFactsProps) {
   const all = useWords(cutWords);
-  const zoneName = useZoneName();
   const { order: texts, orders, relays, vehicle: words, common, age, state } = all;
   const read = relayStateOf(vehicle, relay);
   const presence = presenceOf(vehicle);
@@ -78,15 +77,11 @@ export function VehicleFacts({ vehicle, relay }: VehicleFactsProps) {
       <Age at={vehicle.fixS} />
     </span>
   );
-  const place =
-    vehicle.address ||
-    zoneName(vehicle.zone) ||
-    (vehicle.place === null ? words.noPosition : placeText(vehicle.place[1], vehicle.place[0]));
   return (
     <dl className="pairs">
       <dt>{texts.where}</dt>
       <dd>
-        <bdi>{place}</bdi> {vehicle.place === null ? null : fixAge}
+        <Position vehicle={vehicle} hasZone /> {vehicle.place === null ? null : fixAge}
       </dd>
       <dt>{words.speed}</dt>
       <dd>

@@ -1,5 +1,5 @@
 // The devices of the account: a list with filter and search, creation and import. What is shown stands in the address.
-import { useSearch } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import { deviceWords } from '../../../../build/words/device.ts';
@@ -36,6 +36,11 @@ function Actions() {
   if (!mayAddDevices(user)) return <p>{texts.limited}</p>;
   return (
     <div className="row wrap push">
+      {user.roleID === 'admin' ? (
+        <Link className="button secondary" to="/trackers">
+          {texts.trackers}
+        </Link>
+      ) : null}
       <DialogButton name="import" icon="upload">
         {texts.import.open}
       </DialogButton>

@@ -3,6 +3,7 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { Icon } from '../../components/icon.tsx';
+import { Position } from '../../components/places/position.tsx';
 import { Age, Badge, codeText, Fact, iconOf, Time } from '../../components/texts.tsx';
 import { useValue, useWords } from '../../components/use.ts';
 import { Known, usePicture } from '../../components/view.tsx';
@@ -13,7 +14,7 @@ import { without } from '../../state/search.ts';
 import { OpenOrder } from '../cut/open-order.tsx';
 import { useSafeOrder } from '../cut/safe-order.tsx';
 import { AlarmBadge, CutBadge, StateBadge } from '../vehicle/badges.tsx';
-import { FuelFact, Position, SpeedFact, SwitchFacts } from '../vehicle/facts.tsx';
+import { FuelFact, SpeedFact, SwitchFacts } from '../vehicle/facts.tsx';
 
 function Facts({ vehicle }: { readonly vehicle: Vehicle }) {
   const { vehicle: words } = useWords();

@@ -1,23 +1,11 @@
 // Facts of a vehicle that the panel beside the map and the page of the vehicle both show.
 import { featureNames } from '../../../../src/core/events/event.ts';
-import { Place } from '../../components/places/place.tsx';
-import { useZoneName } from '../../components/places/use-zones.ts';
 import { Age, amountOf, Fact, numberText } from '../../components/texts.tsx';
 import { useWords } from '../../components/use.ts';
 import { mayHave, relayStateOf, type Vehicle } from '../../state/fleet.ts';
 
 interface FactProps {
   readonly vehicle: Vehicle;
-}
-
-/** Where the vehicle is: its address, else its zone where that is shown nowhere else, else its last fix in words. */
-export function Position({ vehicle, hasZone = false }: FactProps & { readonly hasZone?: boolean }) {
-  const { vehicle: words } = useWords();
-  const zoneName = useZoneName();
-  const { address, zone, place } = vehicle;
-  if (address !== '') return address;
-  if (hasZone && zone !== '') return zoneName(zone);
-  return place === null ? words.noPosition : <Place latitude={place[1]} longitude={place[0]} />;
 }
 
 export function SpeedFact({ vehicle, isBig = false }: FactProps & { readonly isBig?: boolean }) {

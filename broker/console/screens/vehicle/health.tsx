@@ -204,6 +204,9 @@ function Connection({ health }: { readonly health: Health }) {
         <Pair name={vehicle.clock}>
           {clocks[health.timeQuality] ?? (health.timeQuality || common.unknown)}
         </Pair>
+        {health.overLimit === null ? null : (
+          <Pair name={texts.overLimit}>{texts.tooFast({ count: health.overLimit })}</Pair>
+        )}
       </dl>
     </section>
   );

@@ -10,7 +10,7 @@ import { type StatusName, statusCodes } from '../../../../src/core/events/status
 import { flagFrom, numberFrom } from '../../../../src/core/events/unknown-values.ts';
 import { alarms, dropped, eventTypes, kmhPerKnot, measures, renamed, sameNames } from './attributes.ts';
 
-type Members = Readonly<Record<string, unknown>>;
+export type Members = Readonly<Record<string, unknown>>;
 
 /** A bare event in the JSON form of the wire. */
 export type BareEvent = Members & { readonly statusCode: number };
@@ -29,7 +29,7 @@ export const membersOf = (value: unknown): Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
 
 /** 1 January 2000: before it no tracker reported; clocks that were never set stand at 1970, 1980 or 1999. */
-const earliestMs = 946_684_800_000;
+export const earliestMs = 946_684_800_000;
 /** A fix that is older than its message by more than this is of another moment. */
 const oldFixMs = 60_000;
 
@@ -40,10 +40,10 @@ export function secondOf(value: unknown): number | null {
 }
 
 /** The number if it is known and not 0. */
-const beyondZero = (value: unknown): number | undefined => numberFrom(value) || undefined;
+export const beyondZero = (value: unknown): number | undefined => numberFrom(value) || undefined;
 
 /** Rounds away what a factor adds beyond the digits of any sensor. */
-export const scaled = (value: number, factor: number): number => Number((value * factor).toFixed(6));
+const scaled = (value: number, factor: number): number => Number((value * factor).toFixed(6));
 
 interface Times {
   readonly ms: number;
@@ -110,8 +110,8 @@ function fixOf(position: Members): Members {
     longitude,
     altitude: beyondZero(altitude),
     speed: typeof speed === 'number' ? scaled(speed, kmhPerKnot) : undefined,
-    // North and unknown are both 0: of a vehicle that stands it is unknown.
-    heading: isMoving ? numberFrom(course) : undefined,
+    // North and unknown are both 0: of a vehicle that is not known to move it is unknown.
+    heading: isMoving ? numberFrom(course) : typeof speed === 'number' ? undefined : beyondZero(course),
   };
 }
 
@@ -140,27 +140,33 @@ function identityOf(position: Members): string {
   return canonicalJson([own, flat(attributes)]);
 }
 
-/** @param codes in place of those that the position has by itself. @returns null when it has no time. */
-export function recordOfPosition(sent: unknown, codes?: readonly StatusName[]): ForwardedRecord | null {
-  const position = membersOf(sent);
-  const times = timesOf(position);
-  if (times === null) return null;
+/** The events of a position of that time: one, or one for each of its alarms. @param codes in place of those that it has by itself. */
+export function eventsOf(
+  position: Members,
+  { ms, isFixed, isServer }: Times,
+  codes?: readonly StatusName[],
+): readonly BareEvent[] {
   const attributes = membersOf(position['attributes']);
-  const fix = position['valid'] === true && times.isFixed ? fixOf(position) : {};
+  const fix = position['valid'] === true && isFixed ? fixOf(position) : {};
   const ignition = flagFrom(attributes['ignition']);
   const event = {
-    timestamp: times.ms,
-    timeQuality: times.isServer ? 'server' : 'rtc',
+    timestamp: ms,
+    timeQuality: isServer ? 'server' : 'rtc',
     ...fix,
     ...measuresOf(attributes),
     ...(typeof ignition === 'boolean' && { inputs: { ignition } }),
     attributes: keptAttributes({ protocol: position['protocol'], ...attributes }),
   };
   const names = codes ?? codesOf(attributes, fix['latitude'] !== undefined);
-  return {
-    identity: identityOf(position),
-    events: names.map((name) => ({ ...event, statusCode: statusCodes[name].code })),
-  };
+  return names.map((name) => ({ ...event, statusCode: statusCodes[name].code }));
+}
+
+/** @returns null when it has no time. */
+export function recordOfPosition(sent: unknown, codes?: readonly StatusName[]): ForwardedRecord | null {
+  const position = membersOf(sent);
+  const times = timesOf(position);
+  if (times === null) return null;
+  return { identity: identityOf(position), events: eventsOf(position, times, codes) };
 }
 
 /**
