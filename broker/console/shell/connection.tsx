@@ -53,13 +53,13 @@ export function StaleNotice() {
       ? words.error.unreachable
       : words.stream.down({ span: spanText(now - aliveMs / 1000, words) });
   return (
-    <div className="stale-notice">
+    <section className="stale-notice" aria-label={words.stream.commandsOff}>
       <Notice tone="look" icon="wifi-off" title={title}>
         {aliveMs === 0 ? words.login.unreachableHint : words.stream.asOf({ time: timeText(aliveMs / 1000) })}
         {' · '}
         {words.stream.commandsOff}
       </Notice>
-    </div>
+    </section>
   );
 }
 
