@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fixOf } from '../../broker/core/events/belief.ts';
 import { visitOf } from '../../broker/features/visits/core/visit.ts';
+import { cellsOf, coverOf } from '../../broker/features/visits/core/visit-cells.ts';
 import { visitIndex } from '../../broker/features/visits/visit-index.ts';
 import { tableOf, wholeSlices } from '../../broker/store/slices/slices.ts';
 import type { Point } from '../../src/core/geo/geo.ts';
@@ -192,6 +193,27 @@ describe('the vehicles of a place', () => {
     expect([first.visits.length, first.next]).toEqual([1, 'van-1']);
     const second = await ask({ query: `?limit=1&cursor=${first.next}` });
     expect([second.visits[0]?.['deviceID'], second.next]).toEqual(['van-2', null]);
+  });
+
+  it('come in parts also where more of the index is near than one statement reads', async () => {
+    for (const deviceID of ['van-2', 'van-1']) await send(deviceID, [north(0, 60)]);
+    await index().takeInNow();
+    const hour = startS / 3600;
+    for (const { first, last } of cellsOf(coverOf(home, 5000))) {
+      await service.sql(
+        `WITH RECURSIVE c (cell) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT cell + 1 FROM c WHERE cell < $2),
+          h (hour) AS (SELECT CAST($3 AS BIGINT) UNION ALL SELECT hour + 1 FROM h WHERE hour < $4)
+        INSERT INTO visit_cells (account_no, hour, cell, device_no, slots)
+        SELECT a.account_no, h.hour, c.cell, d.device_no, 1 FROM c, h, devices d JOIN accounts a ON a.account_id = d.account_id
+        WHERE a.account_id = 'acme' ON CONFLICT (account_no, hour, cell, device_no) DO NOTHING`,
+        [first, last, hour, hour + 23],
+      );
+    }
+    const day = { radius: 5000, to: 86_399 };
+    const first = await ask(day);
+    expect([first.visits.map(({ deviceID }) => deviceID), first.next]).toEqual([['van-1'], 'van-1']);
+    const second = await ask({ ...day, query: `?cursor=${first.next}` });
+    expect([second.visits.map(({ deviceID }) => deviceID), second.next]).toEqual([['van-2'], null]);
   });
 
   it('are found over the 180th meridian and the poles', async () => {
