@@ -62,7 +62,7 @@ const rowShape: readonly RowsShape<IndexRow>[] = [
 /** Where the position next to an event is: before it, or the event itself where there is none; and after it. */
 const sides = [
   { join: 'LEFT JOIN', compare: '<', within: '>= e.timestamp_ms -', order: 'DESC' },
-  { join: 'CROSS JOIN', compare: '>', within: '<= e.timestamp_ms +', order: 'ASC' },
+  { join: 'JOIN', compare: '>', within: '<= e.timestamp_ms +', order: 'ASC' },
 ] as const;
 type Side = (typeof sides)[number];
 
