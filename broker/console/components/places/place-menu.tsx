@@ -19,7 +19,14 @@ export function PlaceMenu({ pressed, onClose }: { readonly pressed: PressedPlace
   return (
     <>
       <span ref={anchor} style={{ position: 'absolute', left: x, top: y }} />
-      <Popover className="menu" triggerRef={anchor} placement="bottom start" isOpen onOpenChange={onClose}>
+      <Popover
+        className="menu"
+        aria-label={place}
+        triggerRef={anchor}
+        placement="bottom start"
+        isOpen
+        onOpenChange={onClose}
+      >
         <Menu aria-label={place} autoFocus="first" onAction={askVisits} onClose={onClose}>
           <MenuItem id="visits">
             <Icon name="search" />
