@@ -115,31 +115,6 @@ describe.skipIf(why !== null)(
       expect(complaints).toEqual([]);
     });
 
-    it('are asked for of a place on the live map, by a right click and with Enter at its middle', async () => {
-      const { page, complaints, open: go } = await open({ hasMap: true });
-      const placeAsked = () => new URL(page.url()).searchParams.get('place')?.split(',').map(Number) ?? [];
-      const openItem = () => page.getByRole('menuitem', { name: 'Who was here?' });
-      for (const press of ['pointer', 'keys']) {
-        await go('/live?at=43.7,-79.3,14');
-        await page.waitForSelector('.map-host[data-is-drawn]', { timeout: 60_000 });
-        const map = page.locator('.map-host');
-        if (press === 'pointer') await map.click({ button: 'right', position: { x: 200, y: 150 } });
-        else await page.locator('.map-host canvas').press('Enter');
-        await openItem().waitFor();
-        expect([press, await findFaultsInThemes(page)]).toEqual([press, []]);
-        await page.keyboard.press('Escape');
-        await openItem().waitFor({ state: 'detached' });
-        if (press === 'pointer') await map.click({ button: 'right', position: { x: 200, y: 150 } });
-        else await page.locator('.map-host canvas').press('Enter');
-        await openItem().press('Enter');
-        await page.getByText('No vehicle reported from here in that time').waitFor();
-        const [latitude = 0, longitude = 0] = placeAsked();
-        expect(Math.abs(latitude - 43.7)).toBeLessThan(press === 'keys' ? 0.0001 : 0.05);
-        expect(Math.abs(longitude + 79.3)).toBeLessThan(press === 'keys' ? 0.0001 : 0.05);
-      }
-      expect(complaints).toEqual([]);
-    });
-
     it('say in words what failed', async () => {
       const { page, open: go } = await open();
       await page.route('**/eventdata/visits/**', (route) => route.abort());

@@ -1,6 +1,6 @@
 // A map in an element of the page: loaded when it is shown, painted anew when the theme changes.
 import { useEffect, useRef, useState } from 'react';
-import type { FleetMap, PressedPlace } from '../map/map.ts';
+import type { FleetMap } from '../map/map.ts';
 import type { Place } from '../state/here.ts';
 import type { MapPlace } from '../state/map-place.ts';
 import { loadPart, PartNotLoaded } from '../words/parts.ts';
@@ -14,8 +14,6 @@ interface MapHandlers {
   onSelect(deviceID: string): void;
   /** Pressed were several vehicles at one place. */
   onSeveral(places: readonly Place[]): void;
-  /** Pressed was a place itself. */
-  onPlace?(pressed: PressedPlace): void;
   onMove(place: MapPlace): void;
 }
 
@@ -25,17 +23,16 @@ interface MapHandlers {
  * @param theme the theme that is drawn.
  */
 export function useFleetMap(
-  { onSelect, onSeveral, onPlace, onMove, place, magnified = 1, isInMiles = false }: MapHandlers,
+  { onSelect, onSeveral, onMove, place, magnified = 1, isInMiles = false }: MapHandlers,
   title: string,
   theme: string,
 ) {
   const host = useRef<HTMLDivElement>(null);
   const [map, setMap] = useState<FleetMap | null>(null);
   const [isImpossible, setImpossible] = useState(false);
-  const handlers = useRef({ onSelect, onSeveral, onPlace, onMove });
-  handlers.current = { onSelect, onSeveral, onPlace, onMove };
+  const handlers = useRef({ onSelect, onSeveral, onMove });
+  handlers.current = { onSelect, onSeveral, onMove };
   const first = useRef({ place, magnified, isInMiles });
-  const hasPlaces = useRef(onPlace !== undefined);
   const name = useRef(title);
   const painted = useRef<string | null>(null);
   useEffect(() => {
@@ -50,7 +47,6 @@ export function useFleetMap(
         title: name.current,
         onSelect: (id) => handlers.current.onSelect(id),
         onSeveral: (places) => handlers.current.onSeveral(places),
-        ...(hasPlaces.current ? { onPlace: (pressed) => handlers.current.onPlace?.(pressed) } : {}),
         onMove: (to) => handlers.current.onMove(to),
       });
       setMap(made);

@@ -23,17 +23,12 @@ import type { Drawing, DrawingHandlers } from './drawing.ts';
 import { createGround, type Ground } from './ground.ts';
 import { markImages, pixelRatio } from './images.ts';
 import { drawJoinedNames } from './joined-names.ts';
-import { listenToPresses, type PixelPlace } from './presses.ts';
+import { listenToPresses } from './presses.ts';
 import type { createReplayMark, ReplayMark } from './replay-mark.ts';
 import { createFleetMarks, type FleetMarks } from './vehicles/fleet-marks.ts';
 import { graticule } from './world/graticule.ts';
 import type { createWays, ReadWays } from './world/ways.ts';
 import { draftShapes, zoneShapes } from './zone-shapes.ts';
-
-/** A place that was pressed itself. */
-export interface PressedPlace extends PixelPlace {
-  readonly point: Point;
-}
 
 export interface MapOptions {
   readonly host: HTMLElement;
@@ -48,8 +43,6 @@ export interface MapOptions {
   onSelect(deviceID: string): void;
   /** Pressed were several vehicles at one place. */
   onSeveral(places: readonly Place[]): void;
-  /** Pressed was a place itself. */
-  onPlace?(pressed: PressedPlace): void;
   onMove(place: MapPlace): void;
 }
 
@@ -252,13 +245,8 @@ function listen(
   options: MapOptions,
   { isDrawing, placesIn }: { readonly isDrawing: () => boolean } & Pick<FleetMarks, 'placesIn'>,
 ): void {
-  const { onSelect, onSeveral, onPlace } = options;
-  const press = ({ x, y }: PixelPlace): void => {
-    const { lat, lng } = map.unproject([x, y]).wrap();
-    onPlace?.({ x, y, point: { latitude: lat, longitude: lng } });
-  };
-  const onItself = onPlace === undefined ? {} : { onPlace: press };
-  listenToPresses(map, { onSelect, onSeveral, ...onItself, isDrawing, placesIn });
+  const { onSelect, onSeveral } = options;
+  listenToPresses(map, { onSelect, onSeveral, isDrawing, placesIn });
   map.on('moveend', ({ originalEvent }) => {
     // Only what a person did; the map's own moves follow the address already.
     if (originalEvent === undefined) return;

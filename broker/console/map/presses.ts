@@ -1,20 +1,13 @@
 // Presses on the map, by pointer or with Enter at its middle: on a vehicle, on a cluster, which opens, or on several vehicles at
-// one place. A secondary or long press, or Enter where nothing is, is one on the place itself.
+// one place.
 import type { Map as LibreMap, MapGeoJSONFeature, PointLike } from 'maplibre-gl';
 import type { Place } from '../state/here.ts';
 import { boundsOf } from './bounds.ts';
-
-/** Px from the upper left corner of the map. */
-export interface PixelPlace {
-  readonly x: number;
-  readonly y: number;
-}
 
 interface PressHandlers {
   onSelect(deviceID: string): void;
   /** Their marks lie on each other there. */
   onSeveral(places: readonly Place[]): void;
-  onPlace?(at: PixelPlace): void;
   /** Places of the vehicles of a cluster, by its number. */
   placesIn(cluster: number): readonly Place[];
   /** Presses set points now, and open nothing. */
@@ -52,7 +45,7 @@ function openCluster(map: LibreMap, places: readonly Place[], { onSeveral }: Pre
   map.fitBounds(bounds, { padding: 80, maxZoom: Math.max(zoomMost, map.getZoom() + 1) });
 }
 
-function press(map: LibreMap, { x, y }: PixelPlace, by: number, handlers: PressHandlers): void {
+function press(map: LibreMap, { x, y }: { x: number; y: number }, by: number, handlers: PressHandlers): void {
   // While a style is being replaced there are no layers.
   if (handlers.isDrawing() || map.getLayer('marks') === undefined) return;
   const box: [PointLike, PointLike] = [
@@ -68,7 +61,6 @@ function press(map: LibreMap, { x, y }: PixelPlace, by: number, handlers: PressH
   const [cluster] = map.queryRenderedFeatures(box, { layers: ['clusters'] });
   if (cluster !== undefined)
     openCluster(map, handlers.placesIn(Number(cluster.properties['number'])), handlers);
-  else if (by === reach.middle) handlers.onPlace?.({ x, y });
 }
 
 /** Listens to the pointer, and to Enter while the map has the focus: its middle is marked then. */
@@ -81,8 +73,6 @@ export function listenToPresses(map: LibreMap, handlers: PressHandlers): void {
     map.on('mouseleave', layer, pointer(''));
   }
   map.on('click', ({ point }) => press(map, point, reach.pointer, handlers));
-  // A map with this listener keeps the menu of the browser closed.
-  if (handlers.onPlace !== undefined) map.on('contextmenu', ({ point }) => handlers.onPlace?.(point));
   map.getCanvas().addEventListener('keydown', (event) => {
     if (event.key !== 'Enter') return;
     event.preventDefault();

@@ -1,10 +1,10 @@
 // The map beside the list. It loads after the list is there; without WebGL the list stands alone and the pane says why.
 
 import { useQuery } from '@tanstack/react-query';
-import { Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { mapWords } from '../../../../build/words/map.ts';
 import { hourS } from '../../../../src/core/durations.ts';
-import type { PressedPlace, Track } from '../../map/map.ts';
+import type { Track } from '../../map/map.ts';
 import { markForms, ringForms } from '../../map/vehicles/mark-layers.ts';
 import { call } from '../../service/call.ts';
 import { shownTheme } from '../../shell/theme.ts';
@@ -13,15 +13,12 @@ import type { Place } from '../../state/here.ts';
 import type { MapPlace } from '../../state/map-place.ts';
 import { trackOf } from '../../state/track.ts';
 import { isInMiles } from '../../words/measures.ts';
-import { withWords } from '../../words/word-set.ts';
 import { MapTools } from '../map-tools.tsx';
 import { DrawnMark } from '../mark.tsx';
 import { Empty } from '../texts.tsx';
-import { lazyPart, useValue, useWords } from '../use.ts';
+import { useValue, useWords } from '../use.ts';
 import { useFleetMap } from '../use-fleet-map.ts';
 import { useZones } from './use-zones.ts';
-
-const PlaceMenu = lazyPart(async () => (await withWords(import('./place-menu.tsx'))).PlaceMenu);
 
 // The way of the selected vehicle until now, for the map.
 
@@ -91,9 +88,8 @@ function Legend({ hasZones }: { readonly hasZones: boolean }) {
 export function MapPane(props: MapPaneProps) {
   const { live } = useWords(mapWords);
   const { vehicles, selected, wayS = hourS, hasLegend = true } = props;
-  const [pressed, setPressed] = useState<PressedPlace | null>(null);
   const { host, map, isImpossible } = useFleetMap(
-    { ...props, onPlace: setPressed, isInMiles: isInMiles() },
+    { ...props, isInMiles: isInMiles() },
     live.map,
     useValue(shownTheme),
   );
@@ -118,11 +114,6 @@ export function MapPane(props: MapPaneProps) {
         <>
           <div className="map-host" ref={host} dir="ltr" />
           <MapTools map={map} fitText={live.fit} onFit={() => map?.fit()} />
-          {pressed === null ? null : (
-            <Suspense>
-              <PlaceMenu pressed={pressed} onClose={() => setPressed(null)} />
-            </Suspense>
-          )}
           {hasLegend ? <Legend hasZones={zones.length > 0} /> : null}
         </>
       )}
