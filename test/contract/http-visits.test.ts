@@ -2,7 +2,9 @@
 // what was deleted.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fixOf } from '../../broker/core/events/belief.ts';
 import { visitOf } from '../../broker/features/visits/core/visit.ts';
+import { cellsOf, coverOf } from '../../broker/features/visits/core/visit-cells.ts';
 import { visitIndex } from '../../broker/features/visits/visit-index.ts';
 import { tableOf, wholeSlices } from '../../broker/store/slices/slices.ts';
 import type { Point } from '../../src/core/geo/geo.ts';
@@ -12,7 +14,8 @@ import { startHttpService } from '../support/http/http-service.ts';
 
 let service: Awaited<ReturnType<typeof startHttpService>>;
 let admin = '';
-const startS = Math.floor(Date.now() / 1000) - 7200;
+/** A full hour, as the index counts them. */
+const startS = (Math.floor(Date.now() / 3_600_000) - 2) * 3600;
 const metre = 1 / 111_195;
 const home = { latitude: 48, longitude: 11 };
 let seq = 0;
@@ -112,6 +115,39 @@ describe('the vehicles of a place', () => {
     }
   });
 
+  it('are also those whose way crosses it only since a position came late', async () => {
+    // Too long a way without the one between.
+    await send('van-1', [north(-1400, 0), north(1400, 100)]);
+    await index().takeInNow();
+    await openNextSlice(service.db, Date.now());
+    const before = { at: north(-700, 0), radius: 10 };
+    const after = { at: north(700, 0), radius: 10 };
+    for (const question of [before, after]) expect(await idsOf(question)).toEqual([]);
+    await send('van-1', [north(0, 50)]);
+    for (let time = 0; time < 2; time++) {
+      for (const question of [before, after]) expect(await idsOf(question)).toEqual(['van-1']);
+      expect(await idsOf({ ...before, from: 24, to: 26 })).toEqual(['van-1']);
+      expect(await idsOf({ ...before, from: 50 })).toEqual([]);
+      await index().takeInNow();
+    }
+    // And no longer where the way led before a position aside of it came.
+    await send('van-1', [{ ...north(-700, 25), longitude: home.longitude + 1000 * metre }]);
+    for (let time = 0; time < 2; time++) {
+      expect(await idsOf(before)).toEqual([]);
+      await index().takeInNow();
+    }
+  });
+
+  it('are also those that crossed it about a full hour, where only the hour before or after has a position', async () => {
+    await send('van-1', [north(-700, 3570), north(700, 3650)]);
+    await send('van-2', [north(-700, 3550), north(700, 3630)]);
+    for (let time = 0; time < 2; time++) {
+      expect(await idsOf({ radius: 50, from: 3600, to: 3640 })).toEqual(['van-1']);
+      expect(await idsOf({ radius: 50, from: 3580, to: 3599 })).toEqual(['van-2']);
+      await index().takeInNow();
+    }
+  });
+
   it('do not count a repeated last location, latitude and longitude 0, or a time a day ahead of its arrival', async () => {
     await send('van-1', [{ ...north(0, 10), statusCode: 61_477 }]);
     await send('van-2', [north(0, 2 * 86_400 + 7200)]);
@@ -157,6 +193,27 @@ describe('the vehicles of a place', () => {
     expect([first.visits.length, first.next]).toEqual([1, 'van-1']);
     const second = await ask({ query: `?limit=1&cursor=${first.next}` });
     expect([second.visits[0]?.['deviceID'], second.next]).toEqual(['van-2', null]);
+  });
+
+  it('come in parts also where more of the index is near than one statement reads', async () => {
+    for (const deviceID of ['van-2', 'van-1']) await send(deviceID, [north(0, 60)]);
+    await index().takeInNow();
+    const hour = startS / 3600;
+    for (const { first, last } of cellsOf(coverOf(home, 5000))) {
+      await service.sql(
+        `WITH RECURSIVE c (cell) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT cell + 1 FROM c WHERE cell < $2),
+          h (hour) AS (SELECT CAST($3 AS BIGINT) UNION ALL SELECT hour + 1 FROM h WHERE hour < $4)
+        INSERT INTO visit_cells (account_no, hour, cell, device_no, slots)
+        SELECT a.account_no, h.hour, c.cell, d.device_no, 1 FROM c, h, devices d JOIN accounts a ON a.account_id = d.account_id
+        WHERE a.account_id = 'acme' ON CONFLICT (account_no, hour, cell, device_no) DO NOTHING`,
+        [first, last, hour, hour + 23],
+      );
+    }
+    const day = { radius: 5000, to: 86_399 };
+    const first = await ask(day);
+    expect([first.visits.map(({ deviceID }) => deviceID), first.next]).toEqual([['van-1'], 'van-1']);
+    const second = await ask({ ...day, query: `?cursor=${first.next}` });
+    expect([second.visits.map(({ deviceID }) => deviceID), second.next]).toEqual([['van-2'], null]);
   });
 
   it('are found over the 180th meridian and the poles', async () => {
@@ -213,6 +270,8 @@ interface Step {
   readonly deviceID: string;
   readonly reports: readonly Report[];
   readonly next: 'nothing' | 'index' | 'slice';
+  /** Every other report comes after the rest of them are in the index. */
+  readonly isTorn: boolean;
 }
 
 const places: readonly Point[] = [
@@ -226,10 +285,14 @@ const steps = fc.array(
   fc.record({
     deviceID: fc.constantFrom('van-1', 'van-2'),
     next: fc.constantFrom('nothing', 'index', 'slice'),
+    isTorn: fc.boolean(),
     reports: fc
       .record({
         place: fc.constantFrom(...places),
-        beginS: fc.constantFrom(-3700, -60, 0, 3500, 3590, 3650, 7000),
+        beginS: fc.oneof(
+          fc.constantFrom(-3700, -60, 0, 3500, 3590, 3650, 7000),
+          fc.integer({ min: -3700, max: 6000 }),
+        ),
         east: fc.integer({ min: -2500, max: 2500 }),
         north: fc.integer({ min: -2500, max: 2500 }),
         moves: fc.array(
@@ -237,6 +300,8 @@ const steps = fc.array(
             afterS: fc.integer({ min: 0, max: 130 }),
             east: fc.integer({ min: -1600, max: 1600 }),
             north: fc.integer({ min: -1600, max: 1600 }),
+            // Straight over the place, or a report that is no position.
+            kind: fc.constantFrom('drive', 'drive', 'cross', 'repeat', 'nowhere'),
           }),
           { minLength: 1, maxLength: 12 },
         ),
@@ -244,16 +309,46 @@ const steps = fc.array(
       .map(({ place, beginS, moves, ...begin }): readonly Report[] => {
         let [s, eastM, northM]: [number, number, number] = [beginS, begin.east, begin.north];
         return moves.map((move) => {
-          [s, eastM, northM] = [s + move.afterS, eastM + move.east, northM + move.north];
+          s += move.afterS;
+          if (move.kind === 'nowhere') return { s, latitude: 0, longitude: 0 };
+          if (move.kind === 'cross') [eastM, northM] = [-eastM / 2, -northM / 2];
+          else [eastM, northM] = [eastM + move.east, northM + move.north];
           const latitude = Math.max(-90, place.latitude + northM * metre);
           const wide =
             place.longitude + (eastM * metre) / Math.max(0.0001, Math.cos((latitude * Math.PI) / 180));
-          return { s, latitude, longitude: ((((wide + 180) % 360) + 360) % 360) - 180 };
+          const longitude = ((((wide + 180) % 360) + 360) % 360) - 180;
+          return { s, latitude, longitude, statusCode: move.kind === 'repeat' ? 61_477 : 61_714 };
         });
       }),
   }),
   { minLength: 1, maxLength: 8 },
 );
+
+interface Aimed {
+  readonly at: Point;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Small circles on ways of the vehicles, each asked for about the moment of its crossing. */
+function aimedAt(all: readonly Step[]): readonly Aimed[] {
+  return ['van-1', 'van-2'].flatMap((deviceID) => {
+    const reports = all.flatMap((step) => (step.deviceID === deviceID ? step.reports : []));
+    const places = reports.filter(({ latitude }) => latitude !== 0);
+    const inOrder = places.toSorted((one, other) => one.s - other.s);
+    return inOrder.slice(1).flatMap((to, index) => {
+      const from = inOrder[index] ?? to;
+      const part = [0.1, 0.5, 0.9][index % 3] ?? 0;
+      const between = (one: number, other: number): number => Number((one + part * (other - one)).toFixed(9));
+      const s = Math.floor(between(from.s, to.s));
+      const at = {
+        latitude: between(from.latitude, to.latitude),
+        longitude: between(from.longitude, to.longitude),
+      };
+      return to.s - from.s > 95 ? [] : [{ at, from: s - 1, to: s + 1 }];
+    });
+  });
+}
 
 /** Every event of every slice, looked at one by one. */
 async function scan(at: Point, radius: number, from: number, to: number): Promise<readonly string[]> {
@@ -262,7 +357,7 @@ async function scan(at: Point, radius: number, from: number, to: number): Promis
     const rows = [];
     for (const { sliceNo } of await wholeSlices(service.db))
       rows.push(
-        ...(await service.rows(`SELECT e.timestamp_ms, e.event_no, e.latitude, e.longitude FROM ${tableOf(sliceNo).sql} e
+        ...(await service.rows(`SELECT e.* FROM ${tableOf(sliceNo).sql} e
           JOIN devices d ON d.device_no = e.device_no WHERE d.device_id = '${deviceID}' AND e.latitude IS NOT NULL`)),
       );
     const positions = rows
@@ -271,10 +366,12 @@ async function scan(at: Point, radius: number, from: number, to: number): Promis
           Number(one['timestamp_ms']) - Number(other['timestamp_ms']) ||
           Number(one['event_no']) - Number(other['event_no']),
       )
-      .map((row) => ({
-        atMs: Number(row['timestamp_ms']),
-        point: { latitude: Number(row['latitude']), longitude: Number(row['longitude']) },
-      }));
+      .flatMap((row) => {
+        const place = { latitude: Number(row['latitude']), longitude: Number(row['longitude']) };
+        const satellites = Number(row['satellites']);
+        const point = fixOf({ point: place, statusCode: Number(row['status_code']), satellites });
+        return point === null ? [] : [{ timestampMs: Number(row['timestamp_ms']), ...point }];
+      });
     const span = { fromMs: (startS + from) * 1000, toMs: (startS + to) * 1000 + 999 };
     const visit = visitOf(positions, { centre: at, radiusM: radius }, span);
     if (visit !== null)
@@ -291,37 +388,44 @@ describe('the answer', () => {
   }, async () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.constantFrom(10, 200, 999, 5000), async (all, radius) => {
-        for (const { deviceID, reports, next } of all as readonly Step[]) {
-          await send(deviceID, reports);
+        for (const { deviceID, reports, next, isTorn } of all as readonly Step[]) {
+          const isLate = (_report: Report, at: number): boolean => isTorn && at % 2 === 1;
+          const late = reports.filter(isLate);
+          await send(deviceID, late.length === 0 ? reports : reports.filter((one, at) => !isLate(one, at)));
+          if (next === 'index') await index().takeInNow();
+          if (late.length > 0) await send(deviceID, late);
           if (next === 'index') await index().takeInNow();
           if (next === 'slice') await openNextSlice(service.db, Date.now());
         }
-        for (const at of places) {
-          for (const [from, to] of [
-            [0, 3599],
-            [3600, 3600],
-            [-3600, 7200],
-          ] as const) {
-            const { visits } = await ask({ at, radius, from, to });
-            const scanned = await scan(at, radius, from, to);
-            const answered = visits.map(({ deviceID, firstTimestamp, lastTimestamp, positions }) => [
-              deviceID,
-              firstTimestamp,
-              lastTimestamp,
-              positions,
-            ]);
-            expect(answered).toEqual(
-              scanned.map((text) => {
-                const [deviceID, firstMs, lastMs, positions] = text.split(' ');
-                return [
-                  deviceID,
-                  Math.floor(Number(firstMs) / 1000),
-                  Math.floor(Number(lastMs) / 1000),
-                  Number(positions),
-                ];
-              }),
-            );
-          }
+        const spans = [
+          [0, 3599],
+          [3600, 3600],
+          [-3600, 7200],
+        ] as const;
+        const questions = [
+          ...places.flatMap((at) => spans.map(([from, to]) => ({ at, radius, from, to }))),
+          ...aimedAt(all).map((aimed) => ({ ...aimed, radius: 10 })),
+        ];
+        for (const { at, radius: m, from, to } of questions) {
+          const { visits } = await ask({ at, radius: m, from, to });
+          const scanned = await scan(at, m, from, to);
+          const answered = visits.map(({ deviceID, firstTimestamp, lastTimestamp, positions }) => [
+            deviceID,
+            firstTimestamp,
+            lastTimestamp,
+            positions,
+          ]);
+          expect(answered).toEqual(
+            scanned.map((text) => {
+              const [deviceID, firstMs, lastMs, positions] = text.split(' ');
+              return [
+                deviceID,
+                Math.floor(Number(firstMs) / 1000),
+                Math.floor(Number(lastMs) / 1000),
+                Number(positions),
+              ];
+            }),
+          );
         }
       }),
       { numRuns: extent({ gate: 25, nightly: 300 }) },

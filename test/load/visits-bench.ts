@@ -4,9 +4,13 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
-import { fixOf } from '../../broker/core/events/belief.ts';
 import { visitOf } from '../../broker/features/visits/core/visit.ts';
-import { indexedTo, nextIndexed, positionsOf } from '../../broker/features/visits/visit-statements.ts';
+import {
+  indexedTo,
+  nextIndexed,
+  positionsOf,
+  type StoredPosition,
+} from '../../broker/features/visits/visit-statements.ts';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
 import { openNext } from '../../broker/store/slices/slice-writing.ts';
 import { lastEventNo, tableOf, wholeSlices } from '../../broker/store/slices/slices.ts';
@@ -131,20 +135,16 @@ async function scan(db: Database, { centre, fromMs }: Question): Promise<readonl
   for (let first = 1; first <= deviceCount; first += 25) {
     const spans = Array.from({ length: 25 }, (_unused, at) => ({
       deviceNo: first + at,
-      deviceID: '',
       fromMs: span.fromMs - gapMs,
       toMs: span.toMs + gapMs,
     }));
     const stored = [];
     for (const { sliceNo } of await wholeSlices(db))
       stored.push(...(await positionsOf(db, wholeAccount(benchAccount.accountID), { sliceNo, spans })));
-    const of = new Map<number, { atMs: number; point: Point }[]>();
-    for (const { deviceNo, atMs, statusCode, satellites, ...place } of stored) {
-      const point = fixOf({ point: place, statusCode, satellites });
-      if (point !== null) of.set(deviceNo, [...(of.get(deviceNo) ?? []), { atMs, point }]);
-    }
+    const of = new Map<number, StoredPosition[]>();
+    for (const one of stored) of.set(one.deviceNo, [...(of.get(one.deviceNo) ?? []), one]);
     for (const [deviceNo, positions] of of) {
-      positions.sort((one, other) => one.atMs - other.atMs);
+      positions.sort((one, other) => one.timestampMs - other.timestampMs);
       const visit = visitOf(positions, { centre, radiusM: circle }, span);
       if (visit !== null) found.push(`truck-${String(deviceNo - 1).padStart(5, '0')} ${visit.positions}`);
     }
@@ -176,7 +176,7 @@ async function measureVisits(options: VisitsBenchOptions, folder: string): Promi
   say(`the index is made: ${Math.round(tookMs / 1000)} s`);
   const [rows] = await db.read({ sql: 'SELECT COUNT(*) AS n FROM visit_cells', params: [] });
   const [pages] = await db.read({
-    sql: "SELECT SUM(pgsize) AS bytes FROM dbstat WHERE name = 'visit_cells'",
+    sql: "SELECT SUM(pgsize) AS bytes FROM dbstat WHERE name IN ('visit_cells', 'sqlite_autoindex_visit_cells_1')",
     params: [],
   });
   const server = await startBroker({ database, folder, profile: null, limitMs: 600_000 });

@@ -3,7 +3,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clockOf, momentOfFields, questionOf } from '../../broker/console/state/visits/visit-view.ts';
 import { type Visit, visitLimits, visitOf } from '../../broker/features/visits/core/visit.ts';
-import { cellOf, cellsOf, coverOf } from '../../broker/features/visits/core/visit-cells.ts';
+import { cellsOf, cellsOfWay, coverOf } from '../../broker/features/visits/core/visit-cells.ts';
+import { slotsOf, spansOf } from '../../broker/features/visits/core/visit-times.ts';
 import { distanceM, earthRadiusM, type Point, radians } from '../../src/core/geo/geo.ts';
 
 const degrees = (angle: number): number => (angle * 180) / Math.PI;
@@ -34,6 +35,12 @@ const radii = fc.integer({ min: visitLimits.radiusM.least, max: visitLimits.radi
 
 const span = { fromMs: 0, toMs: 3_600_000 };
 
+/** Whether the index finds a way for a circle. */
+function isFound(centre: Point, radiusM: number, [from, to]: readonly [Point, Point]): boolean {
+  const cells = cellsOf(coverOf(centre, radiusM));
+  return cellsOfWay(from, to).some((cell) => cells.some(({ first, last }) => cell >= first && cell <= last));
+}
+
 describe('the cells of a circle', () => {
   it('hold every place of it, over the poles and the 180th meridian too', () => {
     fc.assert(
@@ -43,17 +50,75 @@ describe('the cells of a circle', () => {
         radii,
         fc.double({ min: 0, max: 1, noNaN: true }),
         (centre, bearing, radiusM, part) => {
-          const cells = cellsOf(coverOf(centre, radiusM));
-          const cell = cellOf(awayFrom(centre, bearing, radiusM * part));
-          expect(cells.some(({ first, last }) => cell >= first && cell <= last)).toBe(true);
+          const place = awayFrom(centre, bearing, radiusM * part);
+          expect(isFound(centre, radiusM, [place, place])).toBe(true);
         },
       ),
       { numRuns: 2000 },
     );
   });
 
+  it('are some of those of every way that crosses it, and a way has few', () => {
+    fc.assert(
+      fc.property(
+        anywhere,
+        fc.tuple(bearings, bearings),
+        fc.tuple(radii, fc.double({ min: 0, max: 1, noNaN: true })),
+        fc.tuple(fc.integer({ min: 0, max: 1000 }), fc.integer({ min: 0, max: 1000 })),
+        (centre, [bearing, course], [radiusM, part], [beforeM, afterM]) => {
+          const place = awayFrom(centre, bearing, radiusM * part);
+          // At the poles themselves a course says nothing.
+          fc.pre(Math.abs(place.latitude) < 89.9999);
+          const way = [awayFrom(place, course + Math.PI, beforeM), awayFrom(place, course, afterM)] as const;
+          expect(isFound(centre, radiusM, way)).toBe(true);
+          expect(cellsOfWay(...way).length).toBeLessThanOrEqual(10);
+        },
+      ),
+      { numRuns: 4000 },
+    );
+  });
+
   it('are few, away from the poles', () => {
-    expect(cellsOf(coverOf({ latitude: 60, longitude: 24 }, 1200)).length).toBeLessThanOrEqual(4);
+    expect(cellsOf(coverOf({ latitude: 60, longitude: 24 }, 200)).length).toBeLessThanOrEqual(9);
+  });
+});
+
+describe('the slots of a time', () => {
+  const day = 20_000 * 86_400_000;
+
+  it('hold all of it, of at most two hours for a way, and nothing that is 2 minutes away', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 7_200_000 }),
+        fc.integer({ min: 0, max: visitLimits.gapMs }),
+        (afterMs, lengthMs) => {
+          const way = { fromMs: day + afterMs, toMs: day + afterMs + lengthMs };
+          const hours = slotsOf(way);
+          expect(hours.length).toBeLessThanOrEqual(2);
+          const [held, ...others] = spansOf(hours, { fromMs: 0, toMs: 2 * day });
+          expect(others).toEqual([]);
+          expect(held?.fromMs).toBeLessThanOrEqual(way.fromMs);
+          expect(held?.fromMs).toBeGreaterThan(way.fromMs - 120_000);
+          expect(held?.toMs).toBeGreaterThanOrEqual(way.toMs);
+          expect(held?.toMs).toBeLessThan(way.toMs + 120_000);
+          expect(spansOf(hours, way)).toEqual([way]);
+        },
+      ),
+    );
+  });
+
+  it('that do not touch lie further apart than any way takes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 90 }), { minLength: 1 }), (slots) => {
+        const hours = slots.map((slot) => ({ hour: Math.floor(slot / 30), slots: 2 ** (slot % 30) }));
+        const spans = spansOf(hours, { fromMs: 0, toMs: day });
+        expect(spans.reduce((sum, one) => sum + one.toMs + 1 - one.fromMs, 0)).toBe(
+          new Set(slots).size * 120_000,
+        );
+        for (const [at, { fromMs }] of spans.slice(1).entries())
+          expect(fromMs - (spans[at]?.toMs ?? 0)).toBeGreaterThan(visitLimits.gapMs);
+      }),
+    );
   });
 });
 
@@ -70,7 +135,7 @@ describe('a visit', () => {
           const farM = distanceM(centre, point);
           // On the border the two ways to compute it differ by millimetres.
           fc.pre(Math.abs(farM - radiusM) > 0.02);
-          const visit = visitOf([{ atMs: 5, point }], { centre, radiusM }, span);
+          const visit = visitOf([{ timestampMs: 5, ...point }], { centre, radiusM }, span);
           expect(visit !== null).toBe(farM < radiusM);
           if (visit !== null) expect(Math.abs(visit.nearestM - farM)).toBeLessThan(0.02);
         },
@@ -93,8 +158,8 @@ describe('a visit', () => {
           const tookMs = 60_000;
           const visit = visitOf(
             [
-              { atMs: 1000, point: ends[0] },
-              { atMs: 1000 + tookMs, point: ends[1] },
+              { timestampMs: 1000, ...ends[0] },
+              { timestampMs: 1000 + tookMs, ...ends[1] },
             ],
             { centre, radiusM },
             span,
@@ -126,7 +191,7 @@ describe('a visit', () => {
   it('is not that of a vehicle on the other side of the Earth', () => {
     const centre = { latitude: 10, longitude: 20 };
     const point = { latitude: -10, longitude: -160 };
-    expect(visitOf([{ atMs: 5, point }], { centre, radiusM: 5000 }, span)).toBeNull();
+    expect(visitOf([{ timestampMs: 5, ...point }], { centre, radiusM: 5000 }, span)).toBeNull();
   });
 });
 

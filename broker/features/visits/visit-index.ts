@@ -2,40 +2,33 @@
 // left of deleted devices and removed events. One process does it, and lets vehicles go first.
 import { dayMs } from '../../../src/core/durations.ts';
 import { messageOf } from '../../../src/core/errors.ts';
-import type { Database, Statement } from '../../../src/ports.ts';
+import type { Statement } from '../../../src/ports.ts';
 import type { FeatureService, Kernel, Slice } from '../../api/base/api-services.ts';
 import { isConflict } from '../../core/store-faults.ts';
 import { createPeriodicTask } from '../../scheduling/periodic-task.ts';
 import { lastEventNo } from '../../store/slices/slices.ts';
-import {
-  dropRows,
-  type IndexKey,
-  indexedTo,
-  indexRowsAfter,
-  nextIndexed,
-  withoutEvents,
-} from './visit-statements.ts';
+import { dropStale, type IndexKey, indexedTo, keyAfter, nextIndexed } from './visit-statements.ts';
 
 const limits = {
-  /** Events of one batch: some milliseconds of the writer. */
-  eventsAtOnce: 4000,
-  /** A batch is followed by a pause of so many times its duration, while there is more: a tenth of the writer at most. */
-  pauseFactor: 9,
+  /** Events of one batch: some ten milliseconds of a reading thread, some of the event loop and of the writer. */
+  eventsAtOnce: 2000,
+  /** A batch is followed by a pause of so many times its duration, while there is more. */
+  pauseFactor: 4,
   idleMs: 1000,
   /** Vehicles wait longer than this: they come first. */
   lagMostMs: 500,
-  /** Rows that one look checks, and deletes at once. */
-  rowsLooked: 2000,
-  rowsDropped: 100,
+  /** Rows that one look checks: some milliseconds of the writer. */
+  rowsLooked: 500,
   betweenLooksMs: 200,
   /** From one pass over the whole index to the next. */
   passMs: dayMs,
 } as const;
 
 const start: IndexKey = { accountNo: 0, hour: -1, cell: -1, deviceNo: -1 };
+const end: IndexKey = { ...start, accountNo: 2 ** 31 - 1 };
 
 /** False when another process was faster: what was read is stale. */
-async function write(db: Database, statements: readonly Statement[]): Promise<boolean> {
+async function write({ db }: Kernel, statements: readonly Statement[]): Promise<boolean> {
   try {
     await db.write(statements);
     return true;
@@ -46,29 +39,23 @@ async function write(db: Database, statements: readonly Statement[]): Promise<bo
 }
 
 /** Takes in some events; true when there may be more. */
-async function takeIn({ db, archive }: Kernel): Promise<boolean> {
+async function takeIn(kernel: Kernel): Promise<boolean> {
+  const { archive } = kernel;
   const toNo = await indexedTo(archive);
   const lastNo = await lastEventNo(archive);
   const statements = await nextIndexed(archive, { toNo, lastNo, most: limits.eventsAtOnce });
   if (statements.length === 0) return false;
-  await write(db, statements);
+  await write(kernel, statements);
   return true;
 }
 
-/** Checks some rows and removes those without a device or event; the key to go on after, or null at the end. */
-async function clean({ db, archive, aging }: Kernel, after: IndexKey): Promise<IndexKey | null> {
+/** Removes what is stale among some rows; the key to go on after, or null at the end. */
+async function clean(kernel: Kernel, after: IndexKey): Promise<IndexKey | null> {
+  const { archive, aging } = kernel;
   const { nowMs } = await aging.read();
-  const rows = await indexRowsAfter(archive, after, { nowMs, limit: limits.rowsLooked });
-  const deleted = rows.filter(({ isDeleted }) => isDeleted);
-  const past = rows.filter(({ isDeleted, isPast }) => isPast && !isDeleted);
-  for (let at = 0; at < deleted.length || at < past.length; at += limits.rowsDropped) {
-    const some = (all: typeof rows) => all.slice(at, at + limits.rowsDropped);
-    // Read before the look: an event that is stored after it is taken in after it.
-    const toNo = await indexedTo(archive);
-    const gone = [...some(deleted), ...(await withoutEvents(archive, some(past)))];
-    if (gone.length > 0 && !(await write(db, dropRows(gone, toNo)))) return after;
-  }
-  return rows.length < limits.rowsLooked ? null : (rows.at(-1) ?? null);
+  const next = await keyAfter(archive, after, limits.rowsLooked);
+  const isDone = await write(kernel, await dropStale(archive, after, next ?? end, nowMs));
+  return isDone ? next : after;
 }
 
 export interface VisitIndex extends FeatureService {

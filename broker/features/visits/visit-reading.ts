@@ -3,22 +3,17 @@
 import { AppError } from '../../../src/core/errors.ts';
 import type { Database } from '../../../src/ports.ts';
 import type { Scope } from '../../core/accounts/scope.ts';
-import { fixOf } from '../../core/events/belief.ts';
 import { runsWithin } from '../../store/slices/slices.ts';
-import {
-  type Circle,
-  type Span,
-  type Visit,
-  type VisitPosition,
-  visitLimits,
-  visitOf,
-} from './core/visit.ts';
+import { type Circle, type Span, type Visit, visitLimits, visitOf } from './core/visit.ts';
 import { coverOf } from './core/visit-cells.ts';
+import { spansOf } from './core/visit-times.ts';
 import {
-  type Near,
+  type DeviceSpan,
   nearByEvents,
   nearByIndex,
+  nearMost,
   positionsOf,
+  type Sought,
   type StoredPosition,
   stateFor,
 } from './visit-statements.ts';
@@ -26,9 +21,9 @@ import {
 const limits = {
   /** More new events than this are not looked through: a second of the reading thread. */
   newEventsMost: 500_000,
-  /** Spans of one statement, and how long they are together: some ten thousand positions. */
-  spansAtOnce: 100,
-  togetherMs: 25 * 3_600_000,
+  /** Spans of one statement, and how long they are together: some thousand positions. */
+  spansAtOnce: 500,
+  togetherMs: 15 * 3_600_000,
   /** How long the spans of one answer are together at most. */
   answerMs: 250 * 3_600_000,
 } as const;
@@ -54,10 +49,10 @@ export interface FoundVisits {
 }
 
 interface Candidate {
-  readonly deviceNo: number;
   readonly deviceID: string;
-  /** In order; none touches another. */
-  readonly spans: readonly Near[];
+  readonly deviceNo: number;
+  /** In order; no way leads from one to the next. */
+  readonly spans: readonly DeviceSpan[];
 }
 
 const durationOf = (spans: readonly Span[]): number =>
@@ -73,23 +68,33 @@ function byKey<T, K>(all: readonly T[], keyOf: (one: T) => K): ReadonlyMap<K, re
   return groups;
 }
 
-/** Joins what is known of each device, with the positions before and after. */
-function candidatesOf(near: readonly Near[], within: Span): readonly Candidate[] {
-  const byDevice = byKey(near, ({ deviceID }) => deviceID);
-  const ids = [...byDevice.keys()].sort((one, other) => (one < other ? -1 : 1));
-  return ids.flatMap((deviceID) => {
-    const spans: Near[] = [];
-    const parts = byDevice.get(deviceID) ?? [];
-    for (const part of parts.toSorted((one, other) => one.fromMs - other.fromMs)) {
-      const fromMs = Math.max(within.fromMs, part.fromMs - visitLimits.gapMs);
-      const toMs = Math.min(within.toMs, part.toMs + visitLimits.gapMs);
-      const last = spans.at(-1);
-      if (last === undefined || fromMs > last.toMs + 1) spans.push({ ...part, fromMs, toMs });
-      else spans[spans.length - 1] = { ...last, toMs: Math.max(last.toMs, toMs) };
-    }
-    const [first] = parts;
-    return first === undefined ? [] : [{ deviceNo: first.deviceNo, deviceID, spans }];
+/** In the order of ids. `isWhole`: there are no others. */
+async function candidatesOf(
+  db: Database,
+  sought: Sought,
+  { centre, radiusM }: Circle,
+  numbers: { readonly toNo: number; readonly lastNo: number },
+): Promise<{ readonly candidates: readonly Candidate[]; readonly isWhole: boolean }> {
+  // One end of a way that crosses the circle may be its whole length away from it.
+  const around = coverOf(centre, radiusM + visitLimits.gapM);
+  const parts = [
+    await nearByIndex(db, sought, coverOf(centre, radiusM)),
+    ...(await nearByEvents(db, sought, around, numbers)),
+  ];
+  // A full list may lack rows of its last device.
+  const [endID] = parts
+    .flatMap((part) => (part.length < nearMost ? [] : [part.at(-1)?.deviceID ?? '']))
+    .sort();
+  const near = parts.flat().filter(({ deviceID }) => endID === undefined || deviceID < endID);
+  const candidates = [...byKey(near, ({ deviceID }) => deviceID)].flatMap(([deviceID, hours]) => {
+    const deviceNo = hours[0]?.deviceNo;
+    const spans = spansOf(hours, sought.span);
+    return deviceNo === undefined || spans.length === 0
+      ? []
+      : [{ deviceID, deviceNo, spans: spans.map((span) => ({ deviceNo, ...span })) }];
   });
+  candidates.sort((one, other) => (one.deviceID < other.deviceID ? -1 : 1));
+  return { candidates, isWhole: endID === undefined };
 }
 
 /** The next candidates that are read together, at least one. */
@@ -104,15 +109,9 @@ function someOf(candidates: readonly Candidate[], from: number): readonly Candid
   return candidates.slice(from, end === -1 ? undefined : end);
 }
 
-/** Positions of a device by event time; of one moment in the order of arrival. */
-function inOrder(stored: readonly StoredPosition[]): readonly VisitPosition[] {
-  return stored
-    .toSorted((one, other) => one.atMs - other.atMs || one.eventNo - other.eventNo)
-    .flatMap(({ atMs, statusCode, satellites, latitude, longitude }) => {
-      const point = fixOf({ point: { latitude, longitude }, statusCode, satellites });
-      return point === null ? [] : [{ atMs, point }];
-    });
-}
+/** By event time; of one moment in the order of arrival. */
+const inOrder = (one: StoredPosition, other: StoredPosition): number =>
+  one.timestampMs - other.timestampMs || one.eventNo - other.eventNo;
 
 /**
  * The vehicles in a circle within a span of event time, some of them.
@@ -135,29 +134,29 @@ export async function readVisits(db: Database, asked: AskedVisits): Promise<Foun
     );
   }
   const within = { fromMs: span.fromMs - visitLimits.gapMs, toMs: span.toMs + visitLimits.gapMs };
-  // Of a way that crosses the circle, one end is at most half its length away from it.
-  const cover = coverOf(circle.centre, circle.radiusM + visitLimits.gapM / 2);
-  const sought = { scope, accountNo, cover, span: within, afterID };
-  const near = [...(await nearByIndex(db, sought)), ...(await nearByEvents(db, sought, { toNo, lastNo }))];
-  const candidates = candidatesOf(near, within);
-  const sliceNos = [...new Set((await runsWithin(db, within)).map(({ sliceNo }) => sliceNo))];
+  const { candidates, isWhole } = await candidatesOf(
+    db,
+    { scope, accountNo, span: within, afterID },
+    circle,
+    state,
+  );
+  const sliceNos = new Set((await runsWithin(db, within)).map(({ sliceNo }) => sliceNo));
   const visits: FoundVisit[] = [];
-  let readMs = 0;
-  for (let at = 0; at < candidates.length; ) {
+  let [at, readMs] = [0, 0];
+  while (at < candidates.length && visits.length < limit && readMs < limits.answerMs) {
     const some = someOf(candidates, at);
     const spans = some.flatMap((one) => one.spans);
     readMs += durationOf(spans);
     const stored: (readonly StoredPosition[])[] = [];
     for (const sliceNo of sliceNos) stored.push(await positionsOf(db, scope, { sliceNo, spans }));
-    const byDevice = byKey(stored.flat(), ({ deviceNo }) => deviceNo);
+    const byDevice = byKey(stored.flat().sort(inOrder), ({ deviceNo }) => deviceNo);
     for (const { deviceNo, deviceID } of some) {
+      if (visits.length === limit) break;
       at += 1;
-      const visit = visitOf(inOrder(byDevice.get(deviceNo) ?? []), circle, span);
+      const visit = visitOf(byDevice.get(deviceNo) ?? [], circle, span);
       if (visit !== null) visits.push({ deviceID, ...visit });
-      if (visits.length >= limit && at < candidates.length) return { visits, nextID: deviceID };
     }
-    if (readMs >= limits.answerMs && at < candidates.length)
-      return { visits, nextID: some.at(-1)?.deviceID ?? null };
   }
-  return { visits, nextID: null };
+  const isEnd = isWhole && at === candidates.length;
+  return { visits, nextID: isEnd ? null : (candidates[at - 1]?.deviceID ?? null) };
 }

@@ -8,15 +8,15 @@ export const visitTables: readonly Statement[] = [
     one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
     to_no BIGINT NOT NULL)`),
   ddl('INSERT INTO visit_state (one, to_no) VALUES (1, 0)'),
-  // The device has positions in this cell and hour of event time, the first at `from_ms` and the last at `to_ms`. Cells: `visit-cells.ts`.
+  // In this hour of event time the device has a way in this cell, or a position without one; `slots` says in which 2 minutes (`visit-times.ts`). Cells:
+  // `visit-cells.ts`.
   // No references: rows of deleted devices and removed events are removed in small batches (`visit-index.ts`), those of a deleted
   // account with it.
   ddl(`CREATE TABLE visit_cells (
     account_no INTEGER NOT NULL,
     hour INTEGER NOT NULL,
-    cell INTEGER NOT NULL,
+    cell BIGINT NOT NULL,
     device_no INTEGER NOT NULL,
-    from_ms BIGINT NOT NULL,
-    to_ms BIGINT NOT NULL,
+    slots INTEGER NOT NULL,
     PRIMARY KEY (account_no, hour, cell, device_no))`),
 ];

@@ -1,6 +1,7 @@
 // Whether a vehicle was within a circle, and when: by its positions, and by the straight way between two that follow each other.
 // The one definition: the index only finds for whom it is asked.
-import { earthRadiusM, type Point, radians } from '../../../../src/core/geo/geo.ts';
+import { distanceM, earthRadiusM, type Point, radians } from '../../../../src/core/geo/geo.ts';
+import type { TrackPosition } from '../../../core/events/belief.ts';
 
 export const visitLimits = {
   /** Nothing is known of the way between two positions further apart in time or place. */
@@ -21,11 +22,6 @@ export interface Span {
   readonly toMs: number;
 }
 
-export interface VisitPosition {
-  readonly atMs: number;
-  readonly point: Point;
-}
-
 export interface Visit {
   /** Between positions the time is that of even speed. */
   readonly firstMs: number;
@@ -40,7 +36,8 @@ type Vector = readonly [x: number, y: number, z: number];
 /** Metres east and north of the centre. */
 type Flat = readonly [east: number, north: number];
 
-function vectorOf({ latitude, longitude }: Point): Vector {
+/** The place on a sphere of radius 1. */
+export function vectorOf({ latitude, longitude }: Point): Vector {
   const [lat, lon] = [radians(latitude), radians(longitude)];
   return [Math.cos(lat) * Math.cos(lon), Math.cos(lat) * Math.sin(lon), Math.sin(lat)];
 }
@@ -62,6 +59,9 @@ function flatAround(centre: Point): (point: Point) => Flat | null {
       : [earthRadiusM * dot(east, vector), earthRadiusM * dot(north, vector)];
   };
 }
+
+/** Whether a way may be so long, for any circle near it: in the plane of one it may be some millimetres shorter than on the sphere. */
+export const isWayLength = (from: Point, to: Point): boolean => distanceM(from, to) <= visitLimits.gapM + 1;
 
 interface Placed {
   readonly atMs: number;
@@ -98,7 +98,7 @@ function crossing(from: Placed, to: Placed, radiusM: number, span: Span) {
  * @param positions by event time, from `gapMs` before the span to `gapMs` after it.
  */
 export function visitOf(
-  positions: readonly VisitPosition[],
+  positions: readonly TrackPosition[],
   { centre, radiusM }: Circle,
   span: Span,
 ): Visit | null {
@@ -113,7 +113,7 @@ export function visitOf(
     };
   };
   let before: Placed | null = null;
-  for (const { atMs, point } of positions) {
+  for (const { timestampMs: atMs, ...point } of positions) {
     const flat = flatOf(point);
     const placed: Placed | null = flat === null ? null : { atMs, flat };
     if (placed !== null && atMs >= span.fromMs && atMs <= span.toMs) {
