@@ -48,7 +48,6 @@ describe('a catalogue of the console', () => {
       '.events.later',
       '.health.clocks.gnss',
       '.health.mebibytes',
-      '.live.credit',
       '.locale',
       '.order.rules.witness',
       '.replay.times',

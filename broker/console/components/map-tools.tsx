@@ -12,7 +12,14 @@ import { returns } from '../service/live.ts';
 import { baseMapChoice } from '../service/maps/base-maps.ts';
 import { readMapPart } from '../service/maps/map-parts.ts';
 import { readWays } from '../service/maps/ways.ts';
-import { type BaseMapChoice, BaseMapFault, choiceText, parseChoice, worldChoice } from '../state/base-map.ts';
+import {
+  type BaseMapChoice,
+  BaseMapFault,
+  choiceText,
+  parseChoice,
+  worldChoice,
+  worldCredit,
+} from '../state/base-map.ts';
 import { createValue } from '../state/value.ts';
 import { loadPart } from '../words/parts.ts';
 import { language, withWords } from '../words/word-set.ts';
@@ -141,9 +148,9 @@ function BaseMapNotice({ shown: { fault, retry } }: { readonly shown: ShownBaseM
 
 /** Whose data is drawn. A map of OpenStreetMap's data has to say so wherever it is shown (ODbL 1.0, 4.3). */
 function MapCredit({ shown: { opened } }: { readonly shown: ShownBaseMap }) {
-  const { live, baseMap } = useWords(mapWords);
+  const { baseMap } = useWords(mapWords);
   const own = useValue(opened?.credit ?? noCredit);
-  if (opened === null) return <p className="float credit">{live.credit}</p>;
+  if (opened === null) return <p className="float credit">{worldCredit}</p>;
   const { bounds, name, hasOpenData } = opened.base;
   if (bounds === null) return <p className="float credit always">{own === '' ? name : own}</p>;
   return (
@@ -157,7 +164,7 @@ function MapCredit({ shown: { opened } }: { readonly shown: ShownBaseMap }) {
         </>
       ) : null}
       {own === '' || /openstreetmap/i.test(own) ? '' : `${own} · `}
-      {live.credit}
+      {worldCredit}
     </p>
   );
 }

@@ -4,6 +4,7 @@ import type { SharePageTexts } from '../../../build/words/sharePage/en.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { useFleetMap } from '../components/use-fleet-map.ts';
 import type { FleetMap } from '../map/map.ts';
+import { worldCredit } from '../state/base-map.ts';
 import { type SharedPosition, wayOf } from '../state/shares/shared-view.ts';
 
 interface ShareMapProps {
@@ -88,7 +89,7 @@ export function ShareMap(props: ShareMapProps) {
           <Tool icon="truck" text={texts.show} onClick={() => setFollowed(true)} />
         )}
       </div>
-      <small className="float credit">Natural Earth, © GeoNames</small>
+      <small className="float credit">{worldCredit}</small>
     </div>
   );
 }

@@ -9,6 +9,9 @@ const filePrefix = 'file:';
 
 export const worldChoice: BaseMapChoice = { kind: 'world' };
 
+/** Credit of the shipped world: names, which are the same in every language. */
+export const worldCredit = 'Natural Earth, © GeoNames';
+
 /** The choice as text for the storage of this computer, and as the key of its row in a menu. */
 export const choiceText = (choice: BaseMapChoice): string =>
   choice.kind === 'file' ? `${filePrefix}${choice.name}` : choice.kind;
