@@ -1,8 +1,7 @@
 // A private key in a file that only its owner can read, made at the first start. An existing file is never overwritten: what
 // others trust would be lost with it. A file that others may read is refused.
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { AppError, codeOf, messageOf } from '../../../src/core/errors.ts';
-import { needPrivate } from './secret-file.ts';
 
 interface KeyFile<Key> {
   readonly path: string;
@@ -44,7 +43,12 @@ export function openKeyFile<Key>(file: KeyFile<Key>): { readonly key: Key; reado
   const { path, name, flag, remedy } = file;
   try {
     const isNew = create(file);
-    needPrivate(name, path, remedy);
+    const mode = statSync(path).mode & 0o777;
+    if ((mode & 0o077) !== 0) {
+      throw new AppError('config', `${name} ${path} has mode ${mode.toString(8)}: others may read it`, {
+        hint: `Run: chmod 600 ${path}. If others may have read it, ${remedy}.`,
+      });
+    }
     return { key: file.parse(readFileSync(path, 'utf8')), isNew };
   } catch (thrown) {
     if (thrown instanceof AppError) throw thrown;

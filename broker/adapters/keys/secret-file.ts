@@ -18,16 +18,13 @@ export function rightsHint(file: string, thrown: unknown): string | undefined {
   above it needs the right x for that user.`;
 }
 
-/**
- * Refuses a file that more users than its owner, and the group of one of root's, can read.
- * @param remedy what to do if others have read it. @throws AppError `config`, or Error when there is none.
- */
-export function needPrivate(setting: string, file: string, remedy = 'make a new one'): void {
+/** Refuses a file that more users than its owner, and the group of one of root's, can read. @throws AppError `config`, or Error when there is none. */
+export function needPrivate(setting: string, file: string): void {
   const found = statSync(file);
   if (!isOpen(found)) return;
   const mode = (found.mode & 0o777).toString(8);
   throw new AppError('config', `${setting} ${file} can be read by others (mode ${mode})`, {
-    hint: `Run: chmod 600 ${file} (root's own with a group: chmod 640). If others may have read it, ${remedy}.`,
+    hint: `Run: chmod 600 ${file} (root's own with a group: chmod 640). If others may have read it, make a new one.`,
   });
 }
 
