@@ -213,6 +213,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
   const call = async (request: Call) => {
     const { method = 'GET', path, token, headers = {}, body, from = '127.0.0.1' } = request;
     const isText = typeof body === 'string';
+    const { 'content-type': type = body === undefined ? '' : 'application/json', ...others } = headers;
     turn += 1;
     const bridge = bridges[isPinned ? 0 : turn % bridges.length] ?? first;
     const answer = await bridge.http.inject({
@@ -220,11 +221,9 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
       url: path,
       remoteAddress: from,
       headers: {
-        ...(body === undefined || headers['content-type'] === ''
-          ? {}
-          : { 'content-type': 'application/json' }),
+        ...(type === '' ? {} : { 'content-type': type }),
         ...(token === undefined ? {} : { authorization: token }),
-        ...Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== '')),
+        ...others,
       },
       ...(body === undefined ? {} : { payload: isText ? body : JSON.stringify(body) }),
     });
