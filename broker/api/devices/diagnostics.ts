@@ -116,7 +116,7 @@ asks for it. A unit that sends none has null there. The other members come from 
 
 const pageSize = 500;
 
-/** Views rows of the caller's account; who is over a limit is read once. */
+/** Makes the views of one request. The list of devices over their limit is read once for all of them. */
 function viewFor({ metrics }: ApiServices, { accountID }: Caller): (row: DiagnosticRow) => DiagnosticView {
   const over = new Map(metrics().overLimit.map(({ name, lastHour }) => [name, lastHour]));
   return (row) => view(row, over.get(formatDeviceUser({ accountID, deviceID: row.deviceID })) ?? null);

@@ -29,6 +29,9 @@ const percent = (share: unknown): number | undefined => {
   return level === undefined ? undefined : Math.round(level * 100);
 };
 const metresASecond = 3.6;
+/** A negative accuracy says that the altitude is not known, on iOS and in what is made after it. */
+const altitudeOf = (altitude: unknown, accuracy: unknown): unknown =>
+  Number(accuracy ?? 0) < 0 ? undefined : altitude;
 
 /** UTC ms; null: no time. Without a zone it is UTC; a `+` that was not encoded has become a space. */
 function timeOf(value: unknown): number | null {
@@ -112,12 +115,11 @@ function eventsOfLocation(sent: unknown, nowMs: number): readonly BareEvent[] {
   const { timestamp, coords, battery, activity, extras, ...location } = membersOf(sent);
   const { latitude, longitude, altitude, altitude_accuracy, speed, heading, accuracy } = membersOf(coords);
   const { level, is_charging } = membersOf(battery);
-  const isFlat = Number(altitude_accuracy ?? 0) < 0;
   const position = {
     valid: true,
     latitude,
     longitude,
-    altitude: isFlat ? undefined : altitude,
+    altitude: altitudeOf(altitude, altitude_accuracy),
     speed: knots(speed, metresASecond),
     course: measured(heading),
     attributes: {
@@ -158,12 +160,11 @@ function eventsOfFeature(sent: unknown, nowMs: number): readonly BareEvent[] {
   const [longitude, latitude] = Array.isArray(coordinates) ? (coordinates as unknown[]) : [];
   const { timestamp, altitude, vertical_accuracy, speed, course, horizontal_accuracy, ...more } =
     membersOf(properties);
-  const isFlat = Number(vertical_accuracy ?? 0) < 0;
   const position = {
     valid: true,
     latitude,
     longitude,
-    altitude: isFlat ? undefined : altitude,
+    altitude: altitudeOf(altitude, vertical_accuracy),
     speed: knots(speed, metresASecond),
     course: measured(course),
     attributes: {
