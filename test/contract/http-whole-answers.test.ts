@@ -1,7 +1,9 @@
 // The customer's own calls over a fleet with a long history: complete in one answer, in constant memory, in one order while
 // events go on coming in, at the pace of the client, and for as long as the client takes something.
+import diagnostics from 'node:diagnostics_channel';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -120,6 +122,11 @@ describe('a listing of 100,000 records', () => {
     timeout: 300_000,
   }, async () => {
     reads = 0;
+    const sockets: Socket[] = [];
+    const started = 'http.server.request.start';
+    const note = (message: unknown): void => void sockets.push((message as { socket: Socket }).socket);
+    diagnostics.subscribe(started, note);
+    onTestFinished(() => void diagnostics.unsubscribe(started, note));
     const answer = await ask('/eventdata/fleetdata/*/0/0');
     answer.pause();
     let before = -1;
@@ -128,8 +135,10 @@ describe('a listing of 100,000 records', () => {
       before = reads;
       await pause(200);
     }
-    // Some 400 reads give all records; those between here and the client's buffers hold a few thousand.
-    expect(reads).toBeLessThan(150);
+    // Buffers of the kernel take as much as it likes; of what they did not take, the service holds little.
+    const taken = sockets.reduce((sum, socket) => sum + socket.bytesWritten - socket.writableLength, 0);
+    const readThen = reads;
+    expect(sockets).toHaveLength(1);
     for (const device of ['truck-1', 'truck-5']) {
       await storeMany(service.db, {
         device,
@@ -144,6 +153,7 @@ describe('a listing of 100,000 records', () => {
     expect(new Set(found.map((one) => `${one.deviceID} ${one.timestamp}`)).size).toBe(count);
     await service.sql("DELETE FROM events WHERE boot = 'late'");
     expect(reads).toBeGreaterThan(count / 250);
+    expect(readThen / reads - taken / text.length).toBeLessThan(0.1);
   });
 
   it('disconnects a client that stalls, and frees its slot', async () => {
