@@ -11,9 +11,8 @@ interface Trail {
   readonly element: Element;
   /** The nearest first. */
   readonly ancestors: readonly Element[];
-  /** List or table body around it, and the index of the row that holds it. */
-  readonly list: Element | null;
-  readonly index: number;
+  /** The row that holds it, those after it, then those before it, the nearest first. */
+  readonly rows: readonly Element[];
   /** For an element of a dialog: where the focus was before the dialog. */
   readonly before: Trail | null;
 }
@@ -22,12 +21,12 @@ function trailOf(element: Element, last: Trail | null): Trail {
   const ancestors: Element[] = [];
   for (let one = element.parentElement; one !== null; one = one.parentElement) ancestors.push(one);
   const row = element.closest('tr, li');
-  const list = row?.parentElement ?? null;
+  const list = [...(row?.parentElement?.children ?? [])];
+  const at = list.findIndex((one) => one === row);
   return {
     element,
     ancestors,
-    list,
-    index: row === null || list === null ? 0 : [...list.children].indexOf(row),
+    rows: [...list.slice(at), ...list.slice(0, at).reverse()],
     before: element.closest('[role=dialog]') === null ? null : (last?.before ?? last),
   };
 }
@@ -37,15 +36,13 @@ const isLost = (): boolean => document.activeElement === null || document.active
 const canHaveFocus = (element: Element): boolean =>
   element.isConnected && !element.matches(':disabled') && element.closest('.gone') === null;
 
-/** The first link of the row that stands where another stood, else of the one before. */
-function linkIn({ list, index }: Trail): HTMLElement | null {
-  if (list?.isConnected !== true) return null;
-  const rows = [list.children[index], list.children[index + 1], list.children[index - 1]];
-  return (
-    rows
-      .map((row) => row?.querySelector<HTMLElement>('a[href]:not(.gone a)') ?? null)
-      .find((link) => link !== null) ?? null
-  );
+/** The first link of the nearest row that still stands. */
+function linkIn({ rows }: Trail): HTMLElement | null {
+  for (const row of rows) {
+    const link = row.isConnected ? row.querySelector<HTMLElement>('a[href]:not(.gone a)') : null;
+    if (link !== null) return link;
+  }
+  return null;
 }
 
 /** Where the focus goes; null while there is no screen. */
