@@ -355,6 +355,21 @@ describe('a client that leaves its side of the connection open', () => {
     for (const end of ends) expect(end).toMatch(/^(ECONNRESET|EPIPE)$/);
   });
 
+  it('is closed without an answer where it asked nothing, as a browser that opens a connection ahead', async () => {
+    const service = await startForTest({ requestMs: 200 });
+    const port = await service.http.listen({ host: '127.0.0.1', port: 0 });
+    let answer = '';
+    await new Promise((resolve) => {
+      const socket = connect({ host: '127.0.0.1', port }).setEncoding('utf8').on('error', () => undefined);
+      onTestFinished(() => void socket.destroy());
+      socket.on('data', (part: string) => {
+        answer += part;
+      });
+      socket.on('close', resolve);
+    });
+    expect(answer).toBe('');
+  });
+
   it('is rejected when two headers contradict each other', async () => {
     const service = await startForTest();
     await service.account('acme');

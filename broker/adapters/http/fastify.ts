@@ -204,7 +204,10 @@ function createApp(options: HttpOptions): FastifyInstance {
     },
     clientErrorHandler: (fault, socket) => {
       // A handshake that failed: there is nothing to answer through.
-      if (!socket.writable || /^(ERR_SSL|ERR_TLS|EPROTO)/.test(fault.code)) return void socket.destroy();
+      const isHandshake = /^(ERR_SSL|ERR_TLS|EPROTO)/.test(fault.code);
+      // Nor where nothing was asked: a browser opens connections ahead, would take this for the answer to what it sends meanwhile, and sends
+      // that again on another connection when this one just ends (RFC 9110, 9.2.2 and 15.5.9).
+      if (!socket.writable || isHandshake || socket.bytesRead === 0) return void socket.destroy();
       const error = new AppError(
         'malformed_request',
         wireFaults[fault.code] ?? 'The request is not HTTP/1.1',

@@ -39,7 +39,8 @@ export function useFleetMap(
     let made: FleetMap | null = null;
     let isGone = false;
     const begin = async (): Promise<void> => {
-      const { createFleetMap } = await loadPart(import('../map/map.ts'));
+      const { createFleetMap, loadWorker } = await loadPart(import('../map/map.ts'));
+      await loadPart(loadWorker());
       if (isGone || host.current === null) return;
       made = createFleetMap({
         host: host.current,

@@ -291,6 +291,13 @@ function openMap(
   return map;
 }
 
+/** Loads the file of the worker, which the browser keeps: a map whose worker does not come stays empty. @throws Error that it was not loaded. */
+export async function loadWorker(): Promise<void> {
+  const answer = await fetch(workerUrl).catch(() => null);
+  if (answer?.ok !== true) throw new Error('Failed to fetch the worker of the map');
+  await answer.arrayBuffer();
+}
+
 addProtocol(partReader.scheme, partReader.read);
 
 /** @throws Error without WebGL. */

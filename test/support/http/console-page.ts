@@ -73,7 +73,7 @@ export async function openConsole(
   page.on('filechooser', () => undefined);
   const complaints: string[] = [];
   page.on('console', (message) => {
-    const text = `${message.type()}: ${message.text()}`;
+    const text = `${message.type()}: ${message.text()} ${message.location().url}`;
     if (hasMap || !text.includes('WebGL')) complaints.push(text);
   });
   page.on('pageerror', (error) => complaints.push(error.message));

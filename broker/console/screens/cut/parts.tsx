@@ -80,8 +80,8 @@ export function VehicleFacts({ vehicle, relay }: VehicleFactsProps) {
   return (
     <dl className="pairs">
       <dt>{texts.where}</dt>
-      <dd>
-        <Position vehicle={vehicle} hasZone /> {vehicle.place === null ? null : fixAge}
+      <dd className="where">
+        <Position vehicle={vehicle} hasZone isShort /> {vehicle.place === null ? null : fixAge}
       </dd>
       <dt>{words.speed}</dt>
       <dd>
