@@ -24,8 +24,9 @@ const limits = {
   days: 37,
   /** Days that one run reads. */
   daysAtOnce: 4,
-  /** A run is followed by a pause of so many times its duration. */
+  /** A run is followed by a pause of so many times its duration, and of at least so many ms. */
   pauseFactor: 9,
+  pauseLeastMs: 20,
   lagMostMs: 500,
   idleMs: 5000,
   /** Between two rounds through all devices. */
@@ -110,8 +111,9 @@ export function createTripDays(options: TripDaysOptions): { close(): Promise<voi
     } catch (thrown) {
       // What fails must not keep the other devices waiting.
       log.error('trip_days_failed', { afterNo, reason: messageOf(thrown) });
+      return limits.idleMs;
     }
-    return limits.pauseFactor * (clock.monoMs() - beganMs);
+    return Math.max(limits.pauseLeastMs, limits.pauseFactor * (clock.monoMs() - beganMs));
   };
   return createPeriodicTask({ clock, firstMs: limits.idleMs, run });
 }

@@ -67,7 +67,9 @@ function eventsOf(device: NumberedDevice, legs: readonly Leg[], fromMs: number):
         longitude: -79.3 + wobble * metre,
         ...(seq % 3 === 0 ? {} : { speed: speed * 3.6 }),
         ...(seq % 5 === 0 ? { odometer: 1000 + metres / 1000 } : {}),
-        ...(seq % 7 === 0 ? { attributes: JSON.stringify({ driverUniqueId: `K${seq % 2}`, fuelUsed: seq }) } : {}),
+        ...(seq % 7 === 0
+          ? { attributes: JSON.stringify({ driverUniqueId: `K${seq % 2}`, fuelUsed: seq }) }
+          : {}),
       });
       metres += speed * everyMinutes * 60;
     }
@@ -115,7 +117,10 @@ const rowsOf = (device: NumberedDevice) =>
 async function remove(condition: Statement): Promise<void> {
   const slices = await wholeSlices(db);
   await db.write(
-    slices.map(({ sliceNo }) => sql`DELETE FROM ${tableOf(sliceNo)} WHERE device_no = ${truck.deviceNo} AND ${condition}`),
+    slices.map(
+      ({ sliceNo }) =>
+        sql`DELETE FROM ${tableOf(sliceNo)} WHERE device_no = ${truck.deviceNo} AND ${condition}`,
+    ),
   );
 }
 const month: Cut = { fromMs: todayMs - 31 * dayMs, toMs: todayMs - 1 };
@@ -128,14 +133,22 @@ const leg = fc.record({
 /** What happens between two reports. */
 const happening = fc.oneof(
   fc.record({ kind: fc.constant('stored' as const), portions: fc.integer({ min: 1, max: 12 }) }),
-  fc.record({ kind: fc.constant('late' as const), agoHours: fc.integer({ min: 0, max: 300 }), legs: fc.array(leg, { maxLength: 2 }) }),
+  fc.record({
+    kind: fc.constant('late' as const),
+    agoHours: fc.integer({ min: 0, max: 300 }),
+    legs: fc.array(leg, { maxLength: 2 }),
+  }),
   fc.record({ kind: fc.constant('removed' as const), share: fc.integer({ min: 2, max: 40 }) }),
   fc.record({ kind: fc.constant('retention' as const), agoHours: fc.integer({ min: 1, max: 300 }) }),
   fc.record({ kind: fc.constant('forgotten' as const), share: fc.integer({ min: 2, max: 5 }) }),
   fc.record({ kind: fc.constant('slice' as const) }),
 );
 const cuts = fc.array(
-  fc.record({ agoHours: fc.integer({ min: 1, max: 320 }), hours: fc.integer({ min: 1, max: 320 }), isWhole: fc.boolean() }),
+  fc.record({
+    agoHours: fc.integer({ min: 1, max: 320 }),
+    hours: fc.integer({ min: 1, max: 320 }),
+    isWhole: fc.boolean(),
+  }),
   { minLength: 1, maxLength: 4 },
 );
 const cutOf = ({ agoHours, hours, isWhole }: { agoHours: number; hours: number; isWhole: boolean }): Cut => {
@@ -163,7 +176,8 @@ describe('stored days', () => {
             } else if (one.kind === 'late')
               await storeEvents(db, eventsOf(truck, one.legs, nowMs - one.agoHours * hourMs));
             else if (one.kind === 'removed') await remove(sql`event_no % ${one.share} = 0`);
-            else if (one.kind === 'retention') await remove(sql`timestamp_ms < ${nowMs - one.agoHours * hourMs}`);
+            else if (one.kind === 'retention')
+              await remove(sql`timestamp_ms < ${nowMs - one.agoHours * hourMs}`);
             else if (one.kind === 'forgotten')
               await db.write([sql`DELETE FROM trip_days WHERE (day + LENGTH(items)) % ${one.share} = 0`]);
             else await openNextSlice(db, nowMs);
@@ -273,7 +287,10 @@ describe('stored days', () => {
   });
 
   it('of a vehicle that stands for weeks are few, though its state differs by where a report begins', async () => {
-    await storeEvents(db, eventsOf(truck, [{ kind: 'park', minutes: 40 * 1440, everyMinutes: 59 }], todayMs - 40 * dayMs));
+    await storeEvents(
+      db,
+      eventsOf(truck, [{ kind: 'park', minutes: 40 * 1440, everyMinutes: 59 }], todayMs - 40 * dayMs),
+    );
     await storeAll(truck);
     expect((await rowsOf(truck)).length).toBeLessThan(40 * 6);
     expect(await report(db, truck, month)).toBe(await report(without(), truck, month));

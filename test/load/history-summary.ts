@@ -2,7 +2,7 @@
 // only reads the same rows from the file in the same order. Each is asked once a round, so that none finds an answer of its own.
 import { join } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
-import { deviceAfter, type NumberedDevice } from '../../broker/store/events/trip-days.ts';
+import { deviceAfter } from '../../broker/store/events/trip-days.ts';
 import { storeTripDays } from '../../broker/upkeep/trip-days.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { dayMs, dayS } from '../../src/core/durations.ts';
@@ -60,9 +60,11 @@ function readRows({ path, driving: vehicles = 0 }: FleetDatabase): number {
 async function keepDays({ path, nowMs }: FleetDatabase, isStored: boolean): Promise<void> {
   const db = openSqlite({ path, pageSize: 4096 });
   if (!isStored) await db.write([sql`DELETE FROM trip_days`]);
-  let device: NumberedDevice | null = null;
-  while (isStored && (device = await deviceAfter(db, device?.deviceNo ?? 0)) !== null)
+  let device = isStored ? await deviceAfter(db, 0) : null;
+  while (device !== null) {
     while (await storeTripDays({ db, archive: db }, device, nowMs));
+    device = await deviceAfter(db, device.deviceNo);
+  }
   await db.close();
 }
 
@@ -116,7 +118,11 @@ export async function benchSummary(
     }
     if (answers.size !== 1) throw new Error('the answers differ');
     const middle = (of: (one: Asked) => number): number => median(pairs.map(of));
-    return { ms: middle((one) => one.ms), cpuMs: middle((one) => one.cpuMs), ratio: middle((one) => one.ratio) };
+    return {
+      ms: middle((one) => one.ms),
+      cpuMs: middle((one) => one.cpuMs),
+      ratio: middle((one) => one.ratio),
+    };
   };
   await keepDays(fleet, false);
   const unstored = await asked();

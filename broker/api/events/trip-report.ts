@@ -4,8 +4,15 @@ import { dayMs } from '../../../src/core/durations.ts';
 import type { Database } from '../../../src/ports.ts';
 import { beliefLimits } from '../../core/events/belief.ts';
 import type { TripOrStop } from '../../core/events/trip-way.ts';
-import { beganMs, endTrips, startTrips, stepTrips } from '../../core/events/trips.ts';
-import { blockStart, itemsOf, keyOf, stateOf, storedDays, type TripDay } from '../../store/events/trip-days.ts';
+import { beganMs, endTrips, startTrips, stepTrips, type TripState } from '../../core/events/trips.ts';
+import {
+  blockStart,
+  itemsOf,
+  keyOf,
+  stateOf,
+  storedDays,
+  type TripDay,
+} from '../../store/events/trip-days.ts';
 import { earlierPositionsMs, type TrackSpan, tripEvents } from '../../store/events/trip-events.ts';
 
 /**
@@ -26,37 +33,39 @@ async function* endedTrips(
   db: Database,
   span: TrackSpan,
 ): AsyncGenerator<readonly TripOrStop[], void, undefined> {
-  let state = startTrips;
-  /** The stored day that ends where the span was followed to: its state, which is parsed where events follow. */
-  let after: TripDay | null = null;
+  /** `stored`: the state is that after this day, which is parsed only where events follow. */
+  const at: { state: TripState; stored: TripDay | null } = { state: startTrips, stored: null };
+  const parse = (): void => {
+    if (at.stored !== null) at.state = stateOf(at.stored);
+    at.stored = null;
+  };
   async function* read(fromMs: number, toMs: number) {
     if (fromMs > toMs) return;
     for await (const events of tripEvents(db, { ...span, fromMs, toMs })) {
-      if (after !== null) state = stateOf(after);
-      after = null;
+      parse();
       const ended: TripOrStop[] = [];
       for (const event of events) {
-        const step = stepTrips(state, event);
-        state = step.state;
+        const step = stepTrips(at.state, event);
+        at.state = step.state;
         ended.push(...step.ended);
       }
       yield ended;
     }
   }
   let { fromMs } = span;
-  for (const [day, stored] of await storedDays(db, span)) {
+  for (const [day, known] of await storedDays(db, span)) {
     yield* read(fromMs, day * dayMs - 1);
     fromMs = day * dayMs;
-    const key: string = (after as TripDay | null)?.toKey ?? keyOf(JSON.stringify(state));
-    const next = stored.find(({ fromKey }) => fromKey === key);
-    if (next === undefined) continue;
-    yield itemsOf(next);
-    after = next;
+    const key = at.stored?.toKey ?? keyOf(JSON.stringify(at.state));
+    const stored = known.find(({ fromKey }) => fromKey === key);
+    if (stored === undefined) continue;
+    yield itemsOf(stored);
+    at.stored = stored;
     fromMs += dayMs;
   }
   yield* read(fromMs, span.toMs);
-  if (after !== null) state = stateOf(after);
-  yield endTrips(state);
+  parse();
+  yield endTrips(at.state);
 }
 
 /** Trips and stops that began in the period, in order, in portions. The last one may be open. */

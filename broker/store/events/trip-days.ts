@@ -43,14 +43,19 @@ export const beforeAll: Pick<TripDay, 'toKey' | 'state'> = {
   state: JSON.stringify(startTrips),
 };
 
-const dayProof = shape({ day: numberOf, events: numberOf, lastNo: numberOf });
+/** Events of a day, and the highest number of them. */
+interface DayEvents {
+  readonly day: number;
+  readonly events: number;
+  readonly lastNo: number;
+}
 
 /** Numbers of events only grow, so a day of as many events up to the same number has the same events. */
-const proofOf = ({ events, lastNo }: Omit<Infer<typeof dayProof>, 'day'>): string => `${events} ${lastNo}`;
+const proofOf = ({ events, lastNo }: Omit<DayEvents, 'day'>): string => `${events} ${lastNo}`;
 
 /** Proofs of the days that have events, in the order of days, for a span of whole days. From the index by time alone. */
 export async function dayProofs(db: Database, span: TrackSpan): Promise<ReadonlyMap<number, string>> {
-  const found = new Map<number, Infer<typeof dayProof>>();
+  const found = new Map<number, DayEvents>();
   for (const run of await runsWithin(db, span)) {
     const [first, last] = [Math.floor(run.fromMs / dayMs), Math.floor(run.toMs / dayMs)];
     const ofDay = sql`${run.table} e WHERE e.device_no = d.device_no
@@ -124,7 +129,15 @@ export async function readTripDay(
   }
   const state = JSON.stringify(reached);
   const proof = proofOf({ events, lastNo });
-  return { deviceNo, day, fromKey: before.toKey, toKey: keyOf(state), proof, items: JSON.stringify(found), state };
+  return {
+    deviceNo,
+    day,
+    fromKey: before.toKey,
+    toKey: keyOf(state),
+    proof,
+    items: JSON.stringify(found),
+    state,
+  };
 }
 
 /** Stores it, unless the device was deleted or the same is stored. */

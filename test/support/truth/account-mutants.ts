@@ -256,7 +256,7 @@ const reportMutants: readonly TruthMutant[] = [
   broker({
     fault: 'trips that go on are left out',
     file: 'broker/api/events/trip-report.js',
-    find: 'yield endTrips(state);',
+    find: 'yield endTrips(at.state);',
     put: 'yield [];',
     found: ['reportsWrong'],
   }),
