@@ -56,7 +56,7 @@ async function* endedTrips(
   for (const [day, known] of await storedDays(db, span)) {
     yield* read(fromMs, day * dayMs - 1);
     fromMs = day * dayMs;
-    const key = at.stored?.toKey ?? keyOf(JSON.stringify(at.state));
+    const key = at.stored?.toKey ?? keyOf(at.state);
     const stored = known.find(({ fromKey }) => fromKey === key);
     if (stored === undefined) continue;
     yield itemsOf(stored);

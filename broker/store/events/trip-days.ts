@@ -2,6 +2,7 @@
 // state before it and on the events of that day alone. So a row holds both for one state, and is valid while the day has the same events: a
 // report that gets there in that state goes on behind the day, and finds exactly what it would have read.
 import { createHash } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { dayMs } from '../../../src/core/durations.ts';
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
@@ -9,7 +10,7 @@ import type { TripOrStop } from '../../core/events/trip-way.ts';
 import { startTrips, stepTrips, type TripState, tripRules } from '../../core/events/trips.ts';
 import { numberOf, textOf } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
-import { type Infer, shape } from '../base/table.ts';
+import { deviceRef, type Infer, shape } from '../base/table.ts';
 import { tripDays } from '../schema/events.ts';
 import { readSlice, runsWithin } from '../slices/slices.ts';
 import type { DeviceOf } from './events.ts';
@@ -28,20 +29,28 @@ export function blockStart(day: number): number {
   return Math.floor(day / blockDays) * blockDays;
 }
 
-/** Names a state, given as JSON, and the rules that made it. */
-export function keyOf(state: string): string {
-  return createHash('sha256').update(`${tripRules} ${state}`).digest('base64url');
+/** What a report goes on from: a state and its name. */
+type Reached = Pick<TripDay, 'toKey' | 'state'>;
+
+/** Names a state and the rules that made it. */
+export function keyOf(state: TripState): string {
+  return createHash('sha256')
+    .update(`${tripRules} ${JSON.stringify(state)}`)
+    .digest('base64url');
 }
 
-export const stateOf = ({ state }: Pick<TripDay, 'state'>): TripState => JSON.parse(state) as TripState;
+const reachedWith = (state: TripState): Reached => ({
+  toKey: keyOf(state),
+  state: deflateRawSync(JSON.stringify(state)),
+});
+
+export const stateOf = ({ state }: Reached): TripState =>
+  JSON.parse(inflateRawSync(state).toString()) as TripState;
 export const itemsOf = ({ items }: TripDay): readonly TripOrStop[] =>
   JSON.parse(items) as readonly TripOrStop[];
 
 /** Before the first event that a report reads. */
-export const beforeAll: Pick<TripDay, 'toKey' | 'state'> = {
-  toKey: keyOf(JSON.stringify(startTrips)),
-  state: JSON.stringify(startTrips),
-};
+export const beforeAll = reachedWith(startTrips);
 
 /** Events of a day, and the highest number of them. */
 interface DayEvents {
@@ -111,33 +120,24 @@ export async function storedDays(
 export async function readTripDay(
   db: Database,
   device: DeviceOf & Pick<TripDay, 'deviceNo' | 'day'>,
-  before: Pick<TripDay, 'toKey' | 'state'>,
+  before: Reached,
 ): Promise<TripDay> {
   const { scope, deviceID, deviceNo, day } = device;
   const found: TripOrStop[] = [];
-  let reached = stateOf(before);
+  let state = stateOf(before);
   let [events, lastNo] = [0, 0];
   const span = { scope, deviceID, fromMs: day * dayMs, toMs: (day + 1) * dayMs - 1 };
   for await (const page of numberedTripEvents(db, span)) {
     events += page.length;
     for (const { event, eventNo } of page) {
-      const step = stepTrips(reached, event);
-      reached = step.state;
+      const step = stepTrips(state, event);
+      state = step.state;
       found.push(...step.ended);
       lastNo = Math.max(lastNo, eventNo);
     }
   }
-  const state = JSON.stringify(reached);
   const proof = proofOf({ events, lastNo });
-  return {
-    deviceNo,
-    day,
-    fromKey: before.toKey,
-    toKey: keyOf(state),
-    proof,
-    items: JSON.stringify(found),
-    state,
-  };
+  return { deviceNo, day, fromKey: before.toKey, proof, items: JSON.stringify(found), ...reachedWith(state) };
 }
 
 /** Stores it, unless the device was deleted or the same is stored. */
@@ -154,7 +154,7 @@ export function dropTripDay({ deviceNo, day, fromKey, proof }: TripDay): Stateme
     AND proof = ${proof}`;
 }
 
-const device = shape({ deviceNo: numberOf, accountID: textOf, deviceID: textOf });
+const device = shape(deviceRef);
 export type NumberedDevice = Infer<typeof device>;
 
 /** The device with the next higher number; null: there is none. */

@@ -3,7 +3,7 @@ import type { CommandState } from '../../../src/core/events/event.ts';
 import { ddl } from '../../../src/migrate.ts';
 import type { Statement } from '../../../src/ports.ts';
 import { notRoutine } from '../base/routine-codes.ts';
-import { jsonObjectOrNull, textOrEmpty, textOrNull } from '../base/row.ts';
+import { bytesOf, jsonObjectOrNull, textOrEmpty, textOrNull } from '../base/row.ts';
 import { column, type Reader, table } from '../base/table.ts';
 
 /** The first slice of events; every other has the same columns: only the numbers of the events in it differ. */
@@ -67,9 +67,9 @@ export const tripDays = table(
     toKey: 'TEXT NOT NULL',
     /** Of its events. */
     proof: 'TEXT NOT NULL',
-    /** JSON. */
+    /** JSON; of the state, which repeats much, deflated. */
     items: 'TEXT NOT NULL',
-    state: 'TEXT NOT NULL',
+    state: column('BLOB NOT NULL', bytesOf),
   },
   'PRIMARY KEY (device_no, day, from_key)',
 );
