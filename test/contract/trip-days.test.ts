@@ -186,7 +186,7 @@ describe('stored days', () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   });
 
