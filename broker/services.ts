@@ -183,8 +183,7 @@ export function createServices({
   const deletion = createAccountDeletion({ ...upkeep, featureTables });
   const notices = startNotices(broker, { senders, consoleUrl });
   const retention = createRetention(upkeep);
-  const slicing = createSlicing({ ...broker, lagMs });
-  const tripDays = createTripDays({ ...upkeep, archive });
+  const tasks = [createSlicing({ ...broker, lagMs }), createTripDays({ ...upkeep, archive })];
   const kernel: Kernel = {
     ...broker,
     passwords,
@@ -227,7 +226,7 @@ export function createServices({
     queues: slices.queues,
     async close() {
       live.close();
-      const all = [purge, deletion, sealer, notices, retention, slicing, tripDays, slices];
+      const all = [purge, deletion, sealer, notices, retention, ...tasks, slices];
       await Promise.all(all.map((one) => one.close()));
     },
   };
