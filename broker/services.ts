@@ -35,6 +35,7 @@ import { bytesOfPage, type KeptPage } from './store/events/event-pages.ts';
 import { createPurge } from './upkeep/purge.ts';
 import { createRetention, type Retention } from './upkeep/retention.ts';
 import { createSlicing } from './upkeep/slicing.ts';
+import { createTripDays } from './upkeep/trip-days.ts';
 
 export interface ServicesOptions {
   readonly broker: BrokerServices;
@@ -182,7 +183,7 @@ export function createServices({
   const deletion = createAccountDeletion({ ...upkeep, featureTables });
   const notices = startNotices(broker, { senders, consoleUrl });
   const retention = createRetention(upkeep);
-  const slicing = createSlicing({ ...broker, lagMs });
+  const tasks = [createSlicing({ ...broker, lagMs }), createTripDays({ ...upkeep, archive })];
   const kernel: Kernel = {
     ...broker,
     passwords,
@@ -225,7 +226,7 @@ export function createServices({
     queues: slices.queues,
     async close() {
       live.close();
-      const all = [purge, deletion, sealer, notices, retention, slicing, slices];
+      const all = [purge, deletion, sealer, notices, retention, ...tasks, slices];
       await Promise.all(all.map((one) => one.close()));
     },
   };

@@ -39,12 +39,11 @@ export function formatHistory(result: HistoryBenchResult): string {
     lines.push('');
   }
   if (summary !== null) {
-    const { vehicles, days, ms, cpuMs, bareMs, ratio } = summary;
-    lines.push(row('not asked before', ['rows ms', 'ms', 'ratio', 'cpu ms']));
-    lines.push(
-      row(`summary of ${vehicles} vehicles, ${days} days`, [bareMs, ms, ratio, cpuMs].map(number)),
-      '',
-    );
+    const { vehicles, days, bareMs, unstored, stored, storingMs } = summary;
+    lines.push(row(`summary of ${vehicles} vehicles, ${days} days`, ['rows ms', 'ms', 'ratio', 'cpu ms']));
+    for (const [name, { ms, ratio, cpuMs }] of Object.entries({ unstored, stored }))
+      lines.push(row(`  days ${name}`, [bareMs, ms, ratio, cpuMs].map(number)));
+    lines.push(`  CPU to store them ${number(storingMs)} ms`, '');
   }
   if (commits.length + drops.length > 0) {
     lines.push(row('commit of one row while', ['p50 ms', 'p99 ms', 'most ms', 'commits']));

@@ -1,9 +1,18 @@
 // Trips and stops of a device in a period, read page by page. A trip or stop belongs, as a whole, to the period in which it
 // begins. So adjoining periods share none and lose none.
+import { dayMs } from '../../../src/core/durations.ts';
 import type { Database } from '../../../src/ports.ts';
 import { beliefLimits } from '../../core/events/belief.ts';
 import type { TripOrStop } from '../../core/events/trip-way.ts';
-import { beganMs, endTrips, startTrips, stepTrips } from '../../core/events/trips.ts';
+import { beganMs, endTrips, startTrips, stepTrips, type TripState } from '../../core/events/trips.ts';
+import {
+  blockStart,
+  itemsOf,
+  keyOf,
+  stateOf,
+  storedDays,
+  type TripDay,
+} from '../../store/events/trip-days.ts';
 import { earlierPositionsMs, type TrackSpan, tripEvents } from '../../store/events/trip-events.ts';
 
 /**
@@ -19,32 +28,62 @@ export interface Period extends TrackSpan {
   readonly plausibleMs: number;
 }
 
+/** What ends in the span, in order, and at last what still goes on. Days that were read before are not read again. */
+async function* endedTrips(
+  db: Database,
+  span: TrackSpan,
+): AsyncGenerator<readonly TripOrStop[], void, undefined> {
+  /** `stored`: the state is that after this day, which is parsed only where events follow. */
+  const at: { state: TripState; stored: TripDay | null } = { state: startTrips, stored: null };
+  const parse = (): void => {
+    if (at.stored !== null) at.state = stateOf(at.stored);
+    at.stored = null;
+  };
+  async function* read(fromMs: number, toMs: number) {
+    if (fromMs > toMs) return;
+    for await (const events of tripEvents(db, { ...span, fromMs, toMs })) {
+      parse();
+      const ended: TripOrStop[] = [];
+      for (const event of events) {
+        const step = stepTrips(at.state, event);
+        at.state = step.state;
+        ended.push(...step.ended);
+      }
+      yield ended;
+    }
+  }
+  let { fromMs } = span;
+  for (const [day, known] of await storedDays(db, span)) {
+    yield* read(fromMs, day * dayMs - 1);
+    fromMs = day * dayMs;
+    const key = at.stored?.toKey ?? keyOf(at.state);
+    const stored = known.find(({ fromKey }) => fromKey === key);
+    if (stored === undefined) continue;
+    yield itemsOf(stored);
+    at.stored = stored;
+    fromMs += dayMs;
+  }
+  yield* read(fromMs, span.toMs);
+  parse();
+  yield endTrips(at.state);
+}
+
 /** Trips and stops that began in the period, in order, in portions. The last one may be open. */
 export async function* tripsAndStops(
   db: Database,
   period: Period,
 ): AsyncGenerator<readonly TripOrStop[], void, undefined> {
-  const isInside = (item: TripOrStop): boolean =>
-    beganMs(item) >= period.fromMs && beganMs(item) <= period.toMs;
-  let state = startTrips;
   const beforeMs = period.fromMs - lookBack.ms;
   const earlierMs = await earlierPositionsMs(db, period, { beforeMs, positions: lookBack.positions });
-  const fromMs = earlierMs ?? beforeMs;
+  const fromMs = blockStart(Math.floor((earlierMs ?? beforeMs) / dayMs)) * dayMs;
   const toMs = Math.min(period.toMs + lookAheadMs, period.plausibleMs);
-  for await (const events of tripEvents(db, { ...period, fromMs, toMs })) {
-    const found: TripOrStop[] = [];
-    for (const event of events) {
-      const step = stepTrips(state, event);
-      state = step.state;
-      found.push(...step.ended);
-    }
-    const inside = found.filter(isInside);
-    if (inside.length > 0) yield inside;
+  for await (const ended of endedTrips(db, { ...period, fromMs, toMs })) {
     // Later ones begin later still.
-    if (found.some((item) => beganMs(item) > period.toMs)) return;
+    const end = ended.findIndex((item) => beganMs(item) > period.toMs);
+    const inside = (end < 0 ? ended : ended.slice(0, end)).filter((item) => beganMs(item) >= period.fromMs);
+    if (inside.length > 0) yield inside;
+    if (end >= 0) return;
   }
-  const open = endTrips(state).filter(isInside);
-  if (open.length > 0) yield open;
 }
 
 /** For the descriptions of operations. */
@@ -56,7 +95,7 @@ counted it: then that is a trip of its own.
 Only believed positions count. A position that no road vehicle can have reached from the last believed one (${beliefLimits.fastestKmh} km/h, or ${beliefLimits.steadyKmh} km/h for
 longer than a minute) is left out, and so is one more than 1 km away between two reports of rest or of an ignition that is off (a ferry, a
 tow, a cell tower), one of fewer than ${beliefLimits.satellites} satellites, an \`hdop\` above ${beliefLimits.hdop} or an attribute \`accuracy\` above ${beliefLimits.accuracyM} m that shows no movement, and latitude
-and longitude 0. If the vehicle is shown elsewhere for longer than it was known where it was, or for an hour and as long as the drive there
+and longitude 0. If the vehicle is shown elsewhere for longer than it was known where it was (where that is less than 12 hours), or for an hour and as long as the drive there
 at ${beliefLimits.travelKmh} km/h, it is believed there, and its way begins again without the distance between. While an ignition that works is off a vehicle
 stays where it was parked, however its position jitters. A speed that its positions contradict is no maximum.
 

@@ -23,6 +23,8 @@ export const beliefLimits = {
   /** A rival of fewer positions, or of a shorter time, never replaces a track of several positions. */
   rivalFixes: 3,
   rivalLeastMs: 60_000,
+  /** A track that has lasted so long lasts for ever: what is believed must not depend on how far before the period a report reads. */
+  knownMs: 12 * 3_600_000,
   /**
    * An ignition that was on within this time is known to work: while it is off, no position shows that the vehicle drives.
    * Later a unit that reports movement is believed more than an input that may not be wired.
@@ -73,7 +75,9 @@ interface LastFix extends BelievedFix {
 }
 
 interface BelievedTrack {
+  /** Where it began; at most `knownMs` before its last position. */
   readonly first: TrackPosition;
+  /** At most `rivalFixes`. */
   readonly fixes: number;
   readonly last: LastFix;
 }
@@ -87,7 +91,7 @@ export interface BeliefState {
   readonly track: BelievedTrack | null;
   readonly rival: Rival | null;
   readonly ignition: boolean | null;
-  /** When it was last known to be on; null: never, or it has failed since. */
+  /** When it was last known to be on; null: never, too long ago, or it has failed since. */
   readonly ignitionOnMs: number | null;
 }
 
@@ -200,7 +204,8 @@ function withIgnition(before: BeliefState, event: BeliefEvent): BeliefState {
     last?.motion === 'moving' &&
     event.timestampMs - last.place.timestampMs <= 2 * beliefLimits.sprintMs &&
     (event.speed ?? 0) >= beliefLimits.failedIgnitionKmh;
-  return { ...before, ignition, ignitionOnMs: hasFailed ? null : before.ignitionOnMs };
+  const isOld = event.timestampMs - (before.ignitionOnMs ?? event.timestampMs) > beliefLimits.ignitionMs;
+  return { ...before, ignition, ignitionOnMs: hasFailed || isOld ? null : before.ignitionOnMs };
 }
 
 /** With the ignition off a vehicle stays where it is, however its position jitters. */
@@ -211,11 +216,16 @@ function held(last: LastFix, fix: LastFix): LastFix {
 }
 
 /** The track with a further position. */
-const extended = <T extends BelievedTrack>(track: T, fix: LastFix): T => ({
-  ...track,
-  fixes: track.fixes + 1,
-  last: fix.motion === 'moving' ? fix : held(track.last, fix),
-});
+function extended<T extends BelievedTrack>(track: T, fix: LastFix): T {
+  const last = fix.motion === 'moving' ? fix : held(track.last, fix);
+  const sinceMs = last.place.timestampMs - beliefLimits.knownMs;
+  return {
+    ...track,
+    first: track.first.timestampMs < sinceMs ? { ...last.place, timestampMs: sinceMs } : track.first,
+    fixes: Math.min(track.fixes + 1, beliefLimits.rivalFixes),
+    last,
+  };
+}
 
 const lastedMs = ({ first, last }: BelievedTrack): number => last.place.timestampMs - first.timestampMs;
 

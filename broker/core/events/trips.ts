@@ -17,7 +17,10 @@ import {
   type WayStep,
 } from './trip-way.ts';
 
-/** What is known so far. */
+/** Raised with each change of what is a trip or a stop: nothing that older rules have found is answered then. */
+export const tripRules = 1;
+
+/** What is known so far; plain JSON. */
 export interface TripState {
   readonly belief: BeliefState;
   readonly known: Known;

@@ -237,12 +237,15 @@ export async function* numberedTrackEvents(
   }
 }
 
+/** Events for trips with their numbers, page by page. */
+export const numberedTripEvents = (db: Database, span: TrackSpan) => eventsInOrder(db, span, tripForm);
+
 /** The events alone. */
 export async function* tripEvents(
   db: Database,
   span: TrackSpan,
 ): AsyncGenerator<readonly TripEvent[], void, undefined> {
-  for await (const page of eventsInOrder(db, span, tripForm)) yield page.map(({ event }) => event);
+  for await (const page of numberedTripEvents(db, span)) yield page.map(({ event }) => event);
 }
 
 /** Those that were stored before `eventNo`, at most some thousands. */

@@ -3,7 +3,7 @@ import type { CommandState } from '../../../src/core/events/event.ts';
 import { ddl } from '../../../src/migrate.ts';
 import type { Statement } from '../../../src/ports.ts';
 import { notRoutine } from '../base/routine-codes.ts';
-import { jsonObjectOrNull, textOrEmpty, textOrNull } from '../base/row.ts';
+import { bytesOf, jsonObjectOrNull, textOrEmpty, textOrNull } from '../base/row.ts';
 import { column, type Reader, table } from '../base/table.ts';
 
 /** The first slice of events; every other has the same columns: only the numbers of the events in it differ. */
@@ -55,6 +55,25 @@ export const eventSlices = table('event_slices', {
   retiredMs: 'BIGINT',
 });
 
+/** What ends on a UTC day of a device that is reached in one state, see `events/trip-days.ts`. */
+export const tripDays = table(
+  'trip_days',
+  {
+    deviceNo: 'INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE',
+    /** Since the epoch. */
+    day: 'INTEGER NOT NULL',
+    /** The state before it, and after it. */
+    fromKey: 'TEXT NOT NULL',
+    toKey: 'TEXT NOT NULL',
+    /** Of its events. */
+    proof: 'TEXT NOT NULL',
+    /** JSON; of the state, which repeats much, deflated. */
+    items: 'TEXT NOT NULL',
+    state: column('BLOB NOT NULL', bytesOf),
+  },
+  'PRIMARY KEY (device_no, day, from_key)',
+);
+
 export const eventTables: readonly Statement[] = [
   // A bare JSON event without a boot gets boot '@<timestamp in ms>-<hash of its content>' and seq = status code, which no boot id can
   // be. An event whose number another event of its boot has gets boot '<boot>@<hash of its content>'. `event_no` only grows: the resume point of streams.
@@ -86,6 +105,7 @@ export const eventTables: readonly Statement[] = [
     slice_no INTEGER NOT NULL DEFAULT 1,
     origin TEXT NOT NULL DEFAULT '')`),
   ddl('INSERT INTO event_counter (one, next_no) VALUES (1, 1)'),
+  tripDays.create,
   // Numbers beyond `boots.up_to` that are stored, or were until retention removed them. Ranges of a boot neither overlap
   // nor touch; none touches `up_to`.
   ddl(`CREATE TABLE stored_ranges (

@@ -18,6 +18,8 @@ export interface StoredEvent {
   readonly statusCode?: number;
   readonly latitude?: number | null;
   readonly longitude?: number | null;
+  readonly speed?: number;
+  readonly odometer?: number;
   readonly geozoneID?: string;
   readonly attributes?: string | null;
 }
@@ -40,6 +42,8 @@ function valuesOf(event: StoredEvent, eventNo: number): readonly SqlValue[] {
     statusCode,
     event.latitude ?? null,
     event.longitude ?? null,
+    event.speed ?? null,
+    event.odometer ?? null,
     geozoneID,
     event.attributes ?? null,
   ];
@@ -55,7 +59,7 @@ function rowsOf(rows: readonly (readonly SqlValue[])[]): Statement {
 }
 
 const columns = `account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code, latitude, longitude,
-  geozone_id, attributes`;
+  speed, odometer, geozone_id, attributes`;
 
 /** Stores the events in the slice that is open, in their order; gives their numbers. */
 export async function storeEvents(db: Database, events: readonly StoredEvent[]): Promise<readonly number[]> {

@@ -256,8 +256,8 @@ const reportMutants: readonly TruthMutant[] = [
   broker({
     fault: 'trips that go on are left out',
     file: 'broker/api/events/trip-report.js',
-    find: 'endTrips(state).filter(isInside)',
-    put: '[]',
+    find: 'yield endTrips(at.state);',
+    put: 'yield [];',
     found: ['reportsWrong'],
   }),
 ];
