@@ -360,7 +360,9 @@ describe('a client that leaves its side of the connection open', () => {
     const port = await service.http.listen({ host: '127.0.0.1', port: 0 });
     let answer = '';
     await new Promise((resolve) => {
-      const socket = connect({ host: '127.0.0.1', port }).setEncoding('utf8').on('error', () => undefined);
+      const socket = connect({ host: '127.0.0.1', port })
+        .setEncoding('utf8')
+        .on('error', () => undefined);
       onTestFinished(() => void socket.destroy());
       socket.on('data', (part: string) => {
         answer += part;

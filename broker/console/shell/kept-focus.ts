@@ -26,7 +26,7 @@ function trailOf(element: Element, last: Trail | null): Trail {
   return {
     element,
     ancestors,
-    rows: [...list.slice(at), ...list.slice(0, at).reverse()],
+    rows: [...list.slice(at), ...list.slice(0, at).toReversed()],
     before: element.closest('[role=dialog]') === null ? null : (last?.before ?? last),
   };
 }
