@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { driverOf, driversMost } from '../../broker/core/events/trip-drivers.ts';
 import type { TripEvent } from '../../broker/core/events/trip-way.ts';
-import { endTrips, startTrips, stepTrips } from '../../broker/core/events/trips.ts';
+import { endTrips, startTrips, stepAll } from '../../broker/core/events/trips.ts';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
 
 const startMs = Date.UTC(2026, 0, 5, 6);
@@ -69,13 +69,8 @@ function driversOf(legs: readonly Leg[], said: readonly Said[]): readonly (reado
       driver: driverOf({ statusCode, text: JSON.stringify(attributes) }, () => ({ ...attributes })),
     });
   events.sort((a, b) => a.timestampMs - b.timestampMs);
-  let state = startTrips;
-  const found = events.flatMap((event) => {
-    const step = stepTrips(state, event);
-    state = step.state;
-    return step.ended;
-  });
-  return [...found, ...endTrips(state)].flatMap((one) =>
+  const { state, ended } = stepAll(startTrips, events);
+  return [...ended, ...endTrips(state)].flatMap((one) =>
     one.kind === 'trip' ? [one.trip.drivers.map(({ id }) => id)] : [],
   );
 }

@@ -4,7 +4,7 @@ import { dayMs } from '../../../src/core/durations.ts';
 import type { Database } from '../../../src/ports.ts';
 import { beliefLimits } from '../../core/events/belief.ts';
 import type { TripOrStop } from '../../core/events/trip-way.ts';
-import { beganMs, endTrips, startTrips, stepTrips, type TripState } from '../../core/events/trips.ts';
+import { beganMs, endTrips, startTrips, stepAll, type TripState } from '../../core/events/trips.ts';
 import {
   blockStart,
   itemsOf,
@@ -43,12 +43,8 @@ async function* endedTrips(
     if (fromMs > toMs) return;
     for await (const events of tripEvents(db, { ...span, fromMs, toMs })) {
       parse();
-      const ended: TripOrStop[] = [];
-      for (const event of events) {
-        const step = stepTrips(at.state, event);
-        at.state = step.state;
-        ended.push(...step.ended);
-      }
+      const { state, ended } = stepAll(at.state, events);
+      at.state = state;
       yield ended;
     }
   }

@@ -74,6 +74,18 @@ export function stepTrips(before: TripState, event: TripEvent): TripStep {
   return { state: { belief, known, way: main?.way ?? null, rival }, ended: main?.ended ?? [] };
 }
 
+/** The same for several events. */
+export function stepAll(before: TripState, events: readonly TripEvent[]): TripStep {
+  let state = before;
+  const ended: TripOrStop[] = [];
+  for (const event of events) {
+    const step = stepTrips(state, event);
+    state = step.state;
+    ended.push(...step.ended);
+  }
+  return { state, ended };
+}
+
 /** What was still going on when the events ended. */
 export function endTrips({ way }: TripState): readonly TripOrStop[] {
   return way === null ? [] : breakOff(way, true);

@@ -7,7 +7,7 @@ import { dayMs } from '../../../src/core/durations.ts';
 import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { TripOrStop } from '../../core/events/trip-way.ts';
-import { startTrips, stepTrips, type TripState, tripRules } from '../../core/events/trips.ts';
+import { startTrips, stepAll, type TripState, tripRules } from '../../core/events/trips.ts';
 import { numberOf, textOf } from '../base/row.ts';
 import { visible } from '../base/scope.ts';
 import { deviceRef, type Infer, shape } from '../base/table.ts';
@@ -129,12 +129,13 @@ export async function readTripDay(
   const span = { scope, deviceID, fromMs: day * dayMs, toMs: (day + 1) * dayMs - 1 };
   for await (const page of numberedTripEvents(db, span)) {
     events += page.length;
-    for (const { event, eventNo } of page) {
-      const step = stepTrips(state, event);
-      state = step.state;
-      found.push(...step.ended);
-      lastNo = Math.max(lastNo, eventNo);
-    }
+    const step = stepAll(
+      state,
+      page.map(({ event }) => event),
+    );
+    state = step.state;
+    found.push(...step.ended);
+    for (const { eventNo } of page) lastNo = Math.max(lastNo, eventNo);
   }
   const proof = proofOf({ events, lastNo });
   return { deviceNo, day, fromKey: before.toKey, proof, items: JSON.stringify(found), ...reachedWith(state) };

@@ -1,6 +1,6 @@
 // Made drives for the tests of trips: legs of a day as records, and what the reports make of them.
 import type { Trip, TripEvent, TripOrStop } from '../../../broker/core/events/trip-way.ts';
-import { endTrips, startTrips, stepTrips } from '../../../broker/core/events/trips.ts';
+import { endTrips, startTrips, stepAll } from '../../../broker/core/events/trips.ts';
 
 export const startMs = Date.UTC(2026, 0, 5, 6);
 export const metre = 1 / 111_195;
@@ -24,14 +24,8 @@ export function eventAt(timestampMs: number, change: Partial<TripEvent> = {}): T
 }
 
 export function tripsAndStops(events: readonly TripEvent[]): readonly TripOrStop[] {
-  let state = startTrips;
-  const found: TripOrStop[] = [];
-  for (const event of events) {
-    const step = stepTrips(state, event);
-    state = step.state;
-    found.push(...step.ended);
-  }
-  return [...found, ...endTrips(state)];
+  const { state, ended } = stepAll(startTrips, events);
+  return [...ended, ...endTrips(state)];
 }
 
 export const tripsOf = (events: readonly TripEvent[]): readonly Trip[] =>
