@@ -213,6 +213,13 @@ async function drawWorld(map: LibreMap, ground: Ground, host: HTMLElement): Prom
 
 const ignore = (): undefined => undefined;
 
+/** Longest wait for the map to rest, ms. */
+const restMostMs = 2000;
+
+/** Resolves when the map rests. A map with thousands of moving vehicles never does, so it waits for a bounded time only. */
+const rest = (map: LibreMap): Promise<unknown> =>
+  Promise.race([map.once('idle'), new Promise((resolve) => void setTimeout(resolve, restMostMs))]);
+
 /** The fleet's own ways, once they are wanted. */
 function createOwnWays(map: LibreMap) {
   let ways: ReturnType<typeof createWays> | null = null;
@@ -310,6 +317,8 @@ export function createFleetMap(options: MapOptions): FleetMap {
   const marks = createFleetMarks(map);
   const drawing = createDraft(map, host, shown);
   const ways = createOwnWays(map);
+  /** Changes with each style, and at the end of the map. */
+  let styles = 0;
   const begin = (): void => {
     ground.taken();
     for (const [name, image] of markImages(coloursOf(host))) {
@@ -321,7 +330,9 @@ export function createFleetMap(options: MapOptions): FleetMap {
     drawing.begin();
     drawGrid(map);
     // Vehicles come first: the world is drawn once they stand.
-    map.once('idle', () => {
+    const ofStyle = ++styles;
+    void rest(map).then(() => {
+      if (ofStyle !== styles) return;
       host.dataset['isDrawn'] = 'true';
       void drawWorld(map, ground, host).catch(ignore);
       ways.show();
@@ -336,6 +347,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
   const showReplay = createReplay(map);
   const repaint = (): void => {
     drawing.pause();
+    styles += 1;
     delete host.dataset['isDrawn'];
     map.setStyle(ground.style(), { diff: false });
   };
@@ -373,6 +385,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
     showWays: ways.want,
     repaint,
     remove() {
+      styles += 1;
       void drawing.methods.draw(null);
       marks.end();
       ways.end();
