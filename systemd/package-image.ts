@@ -129,7 +129,7 @@ function layerFiles(files: readonly TarFile[]): readonly TarFile[] {
 
 const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 const indexType = 'application/vnd.oci.image.index.v1+json';
-const entry = [`/${home}/node`, '--max-semi-space-size=64', `/${home}/app/dist/systemd/image/entry.js`];
+const entry = [`/${home}/node`, '--max-semi-space-size=32', `/${home}/app/dist/systemd/image/entry.js`];
 
 function imageConfig({ version, arch, epochS }: Options, layers: readonly Buffer[]) {
   const created = new Date(epochS * 1000).toISOString();

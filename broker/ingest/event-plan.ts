@@ -160,20 +160,21 @@ function outcomesOf(
   return works.map(({ boot }, at): EventOutcome => {
     const one = decided[at] ?? null;
     if (one === null) return { kind: 'gone' };
-    const { fresh, reused, upTo, projection } = one;
-    const common = { kind: 'stored', upTo, projection, reused: reused.size } as const;
-    if (boot !== null) {
-      const boots =
-        reused.size === 0 ? undefined : fresh.map((event) => (reused.has(event) ? runOf(boot, event) : boot));
-      return { ...common, fresh, eventNos: fresh.map(() => next++), boots };
+    const { upTo, projection } = one;
+    let { fresh } = one;
+    const reused = one.reused.size;
+    let eventNos: readonly number[];
+    let boots: readonly string[] | undefined;
+    if (boot === null) {
+      const some = bareNos.get(at) ?? [];
+      fresh = some.map(({ bare: { event } }) => event);
+      eventNos = some.map(({ eventNo }) => eventNo);
+      boots = some.map(({ bare }) => bare.boot);
+    } else {
+      eventNos = fresh.map(() => next++);
+      if (reused > 0) boots = fresh.map((event) => (one.reused.has(event) ? runOf(boot, event) : boot));
     }
-    const some = bareNos.get(at) ?? [];
-    return {
-      ...common,
-      fresh: some.map(({ bare: { event } }) => event),
-      eventNos: some.map(({ eventNo }) => eventNo),
-      boots: some.map(({ bare }) => bare.boot),
-    };
+    return { kind: 'stored', upTo, projection, reused, fresh, eventNos, boots };
   });
 }
 

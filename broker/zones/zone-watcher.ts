@@ -68,13 +68,16 @@ const pageRows = 500;
 /** The boot of the service's own records of crossings. */
 export const crossingBoot = 'service-zones';
 
+/** Events of one payload. */
+type Arrived = Pick<Committed, 'fresh' | 'receivedMs'>;
+
 /** What has come in of one device. */
 interface Waiting {
   readonly device: DeviceRef;
   /** Number of the first of its events. */
   readonly eventNo: number;
-  readonly receivedMs: number;
-  readonly events: readonly TrackerEvent[];
+  /** In order of arrival. */
+  readonly arrived: Arrived[];
 }
 
 interface Tracker {
@@ -145,13 +148,13 @@ function rememberAgent({ agents, options: { clock } }: WatcherState, deviceNo: n
 /** Null: it is not watched. */
 async function readTracker(
   state: WatcherState,
-  { device, eventNo, receivedMs }: Waiting,
+  { device, eventNo, arrived }: Waiting,
 ): Promise<Tracker | null> {
   const { db } = state.options;
   const row = await findZoneWatch(db, device.deviceNo);
   if (row === 'agent') rememberAgent(state, device.deviceNo);
   if (row === 'agent' || row === null) return null;
-  const nowMs = receivedMs + aheadOfClockMs;
+  const nowMs = (arrived.at(-1)?.receivedMs ?? 0) + aheadOfClockMs;
   return { row, zones: resumeTracker(row, await earlierRecords(db, device, { eventNo, nowMs })) };
 }
 
@@ -188,15 +191,20 @@ async function record(
     log.info('geozone', { accountID, deviceID, geozoneID: zone.id, is: mark.to });
 }
 
+/** The events that may concern zones. */
+const eventsOf = ({ arrived }: Waiting): readonly TrackerEvent[] =>
+  arrived.flatMap(({ fresh, receivedMs }) => fresh.flatMap((event) => trackerEvent(event, receivedMs) ?? []));
+
 /** Compares what came of one device with the zones; a promise where there is something to store: that it is. */
 function compare(
   state: WatcherState,
   set: ZoneSet,
-  { device, events }: Waiting,
+  waiting: Waiting,
   tracker: Tracker,
 ): Promise<void> | null {
+  const { device } = waiting;
   const { row } = tracker;
-  const step = stepTracker(tracker.zones, set, events);
+  const step = stepTracker(tracker.zones, set, eventsOf(waiting));
   const { inside, compared } = step.state.watch;
   const keep = (stored: ZoneWatchRow): void =>
     remember(state.trackers, device.deviceNo, { row: stored, zones: step.state }, zoneWatcherLimits.devices);
@@ -212,14 +220,14 @@ function compare(
   );
 }
 
+const countOf = ({ arrived }: Waiting): number => arrived.reduce((sum, { fresh }) => sum + fresh.length, 0);
+
 /** Puts back what could not be written. */
 function putBack(state: WatcherState, failed: Waiting): void {
-  const newer = state.waiting.get(failed.device.deviceNo);
-  state.waiting.set(failed.device.deviceNo, {
-    ...failed,
-    events: newer === undefined ? failed.events : [...failed.events, ...newer.events],
-  });
-  state.waitingCount += failed.events.length;
+  const { deviceNo } = failed.device;
+  state.waitingCount += countOf(failed);
+  const newer = state.waiting.get(deviceNo)?.arrived ?? [];
+  state.waiting.set(deviceNo, { ...failed, arrived: [...failed.arrived, ...newer] });
 }
 
 /** Of one device; false when it has to be tried again. */
@@ -286,12 +294,25 @@ async function watchAll(state: WatcherState): Promise<boolean> {
   return isDone;
 }
 
-/** The events of a payload that may concern zones; null: none. */
-function waitingOf({ device, boot, fresh, eventNos, receivedMs }: Committed): Waiting | null {
-  const [eventNo] = eventNos;
-  if (boot === crossingBoot || eventNo === undefined) return null;
-  const events = fresh.flatMap((event) => trackerEvent(event, receivedMs) ?? []);
-  return events.length === 0 ? null : { device, eventNo, receivedMs, events };
+/** Adds the events of one payload. @returns how many of the oldest of the device were left out. */
+function addArrived(state: WatcherState, { device, fresh, receivedMs, eventNos }: Committed): number {
+  const { deviceNo } = device;
+  const [eventNo = 0] = eventNos;
+  let waiting = state.waiting.get(deviceNo);
+  if (waiting === undefined) {
+    waiting = { device, eventNo, arrived: [] };
+    state.waiting.set(deviceNo, waiting);
+  }
+  waiting.arrived.push({ fresh, receivedMs });
+  state.waitingCount += fresh.length;
+  let leftOut = 0;
+  while (state.waitingCount > zoneWatcherLimits.waiting) {
+    const oldest = waiting.arrived.shift();
+    if (oldest === undefined) break;
+    leftOut += oldest.fresh.length;
+    state.waitingCount -= oldest.fresh.length;
+  }
+  return leftOut;
 }
 
 /** Starts to watch, until `close`. */
@@ -315,15 +336,9 @@ export function createZoneWatcher(options: ZoneWatcherOptions): ZoneWatcher {
     onCommitted(committed) {
       const { deviceNo } = committed.device;
       if ((state.agents.get(deviceNo) ?? 0) > clock.monoMs()) return;
-      const waiting = waitingOf(committed);
-      if (waiting === null) return;
-      const before = state.waiting.get(deviceNo);
-      const events = [...(before?.events ?? []), ...waiting.events];
-      const spare = state.waitingCount + waiting.events.length - zoneWatcherLimits.waiting;
-      if (spare > 0) log.warn('zones_watched_late', { deviceNo, leftOut: Math.min(spare, events.length) });
-      const kept = spare > 0 ? events.slice(spare) : events;
-      state.waitingCount += kept.length - (before?.events.length ?? 0);
-      state.waiting.set(deviceNo, { ...waiting, eventNo: before?.eventNo ?? waiting.eventNo, events: kept });
+      if (committed.boot === crossingBoot || committed.fresh.length === 0) return;
+      const leftOut = addArrived(state, committed);
+      if (leftOut > 0) log.warn('zones_watched_late', { deviceNo, leftOut });
       task.wake();
     },
     async close() {

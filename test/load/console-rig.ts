@@ -89,7 +89,7 @@ export async function createConsoleRig(vehicles: number, say: Say): Promise<Cons
   };
   try {
     await furnish(folder);
-    const broker = await startOurBroker(folder, 'plain', ['--max-semi-space-size=64']);
+    const broker = await startOurBroker(folder, 'plain', ['--max-semi-space-size=32']);
     closers.push(() => broker.close());
     const base = `http://127.0.0.1:${broker.httpPort}`;
     const fleet = await startClients<Record<VehiclesOrder['kind'], VehiclesAnswer>>('./console-vehicles.js');

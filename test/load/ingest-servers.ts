@@ -148,7 +148,7 @@ export const startBroker = ({ database, folder, profile, limitMs }: BrokerWish):
   start(
     [
       // As the service manager starts it.
-      '--max-semi-space-size=64',
+      '--max-semi-space-size=32',
       ...profileFlags(profile),
       program('../../broker/main.js'),
       'start',
@@ -174,7 +174,7 @@ export const startBare = (mode: 'none' | 'stored', path: string): Promise<Server
 
 /** One of several brokers on a PostgreSQL database. */
 export const startBridge = (url: string): Promise<Server> =>
-  start(['--max-semi-space-size=64', program('./bench-bridge.js'), url], portOnly);
+  start(['--max-semi-space-size=32', program('./bench-bridge.js'), url], portOnly);
 
 export interface Measured extends IngestLoadResult {
   /** CPU time of the server, all threads, for one event. */

@@ -94,7 +94,7 @@ export async function openStage({ hooks, profile, folder: parent, say }: StageOp
         '--log-level=info',
         '--notify-allow-private-targets',
       ],
-      ['--max-semi-space-size=64', ...profileFlags(profile)],
+      ['--max-semi-space-size=32', ...profileFlags(profile)],
     );
     const { mqttPort, httpPort = 0 } = broker;
     const post = postAt(httpPort);

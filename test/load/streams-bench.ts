@@ -182,7 +182,7 @@ async function measureRounds(options: StreamsBenchOptions): Promise<readonly Fig
     broker = await startMeasured(
       '../../broker/main.js',
       ['start', '--database', database, ...quiet],
-      ['--max-semi-space-size=64'],
+      ['--max-semi-space-size=32'],
     );
     for (let round = 0; round < options.rounds; round++) {
       options.say(`round ${round + 1} of ${options.rounds}`);

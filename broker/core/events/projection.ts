@@ -273,6 +273,14 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
     if (isOwnHealth(event)) diagnosis = newer(diagnosis, candidate);
     recordStates(states, candidate);
   }
+  const reported = states.map(({ name, from, state }) => ({
+    name,
+    state,
+    ms: from.ms,
+    tie: tieOf(from, boot),
+  }));
+  if (aheadMs > aheadOfClockMs)
+    reported.push({ name: clockAheadState, state: String(Math.round(aheadMs / 1000)), ms: nowMs, tie: '' });
   return {
     position: positionOf(position ?? ahead, boot),
     fuel: readingOf(fuel, boot, fuel?.event.fuelLevel),
@@ -283,12 +291,7 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
       tie: tieOf(diagnosis, boot),
       attributes: diagnosis.event.attributes ?? {},
     },
-    states: [
-      ...states.map(({ name, from, state }) => ({ name, state, ms: from.ms, tie: tieOf(from, boot) })),
-      ...(aheadMs > aheadOfClockMs
-        ? [{ name: clockAheadState, state: String(Math.round(aheadMs / 1000)), ms: nowMs, tie: '' }]
-        : []),
-    ],
+    states: reported,
     reports: reports ?? nothing,
     answers: answers ?? nothing,
     futureCount,

@@ -17,7 +17,7 @@ import {
 } from './event.ts';
 import { eventFault } from './event-check.ts';
 import { mendEvent, type Spare } from './event-mending.ts';
-import { createRejects, type Decoded, type Rejects } from './rejected-events.ts';
+import { type Decoded, Rejects } from './rejected-events.ts';
 import { flagFrom, isUnknown, numberFrom } from './unknown-values.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -39,6 +39,8 @@ const eventKeys: ReadonlySet<string> = new Set([
   'commandState',
   'attributes',
 ]);
+
+const batchKeys: ReadonlySet<string> = new Set(['boot', 'events']);
 
 /** Seconds or milliseconds: 1e11 s is the year 5138, 1e11 ms is March 1973. */
 const secondsCeiling = 1e11;
@@ -70,7 +72,7 @@ function flat(value: unknown): AttributeValue {
 }
 
 function keep(spare: Spare, name: string, value: unknown): void {
-  if (!isUnknown(value)) spare.set(name, flat(value));
+  if (!isUnknown(value)) spare.push([name, flat(value)]);
 }
 
 /** Known states of inputs or outputs. @param where name of the member. */
@@ -142,29 +144,31 @@ function readMeasures(event: OpenEvent, value: JsonObject, spare: Spare): void {
   }
 }
 
-function readSpare(value: JsonObject, isBare: boolean): Spare {
-  const spare: Spare = new Map();
+/** The members that belong to no event; those of the batch belong to its first event. */
+function readSpare(value: JsonObject, place: Place): Spare {
+  const spare: Spare = [];
   for (const key of Object.keys(value)) if (!eventKeys.has(key)) keep(spare, key, value[key]);
   // A number without a boot has no meaning.
-  if (isBare) keep(spare, 'seq', value['seq']);
+  if (place === null) keep(spare, 'seq', value['seq']);
+  else if (place.index === 0)
+    for (const key of Object.keys(place.batch)) if (!batchKeys.has(key)) keep(spare, key, place.batch[key]);
   return spare;
 }
 
-interface Read {
-  readonly event: FleetEvent;
-  /** Part of what was sent is not in the event. */
-  readonly isCut: boolean;
-}
+/** Place of an event in its batch; null: a bare event. */
+type Place = { readonly batch: JsonObject; readonly index: number } | null;
 
-/** @param beside members of the batch that belong to no event. @throws Fault. */
-function readEvent(value: unknown, isBare: boolean, beside: JsonObject = {}): Read {
+const atPlace = (place: Place): string => (place === null ? '' : `events[${place.index}]: `);
+
+/** @param rejects receives it if part of what was sent does not fit the event. @throws Fault. */
+function readEvent(value: unknown, place: Place, rejects: Rejects): FleetEvent {
+  const isBare = place === null;
   if (!isObject(value)) return fail('an event must be an object');
   const seq = numberFrom(value['seq']);
   const statusCode = numberFrom(value['statusCode']);
   if (!isBare && (typeof seq !== 'number' || seq < 1)) fail('seq must be an integer of at least 1');
   if (typeof statusCode !== 'number') return fail('statusCode must be an integer');
-  const spare = readSpare(value, isBare);
-  for (const [key, member] of Object.entries(beside)) keep(spare, key, member);
+  const spare = readSpare(value, place);
   const timestamp = timestampOf(value['timestamp'], spare);
   const event: OpenEvent = {
     seq: isBare ? 0 : (seq as number),
@@ -183,40 +187,39 @@ function readEvent(value: unknown, isBare: boolean, beside: JsonObject = {}): Re
   readTexts(event, value, spare);
   const attributes = attributesOf(value['attributes'], spare);
   if (attributes !== undefined) event.attributes = attributes;
-  const isCut = !mendEvent(event, spare);
+  const isWhole = mendEvent(event, spare);
   const fault = eventFault(event);
-  return fault === null ? { event, isCut } : fail(fault);
+  if (fault !== null) return fail(fault);
+  const { attributesBytes } = eventLimits;
+  if (!isWhole)
+    rejects.add(value, `${atPlace(place)}attributes are longer than ${attributesBytes} characters`);
+  return event;
 }
 
 /** Reads the events in sequence; one that cannot be read is rejected alone. */
-function readEvents(events: readonly unknown[], beside: JsonObject, rejects: Rejects): readonly FleetEvent[] {
-  const read: FleetEvent[] = [];
-  for (const [index, value] of events.entries()) {
+function readEvents(events: readonly unknown[], batch: JsonObject, rejects: Rejects): readonly FleetEvent[] {
+  let isWhole = true;
+  const read = events.map((value, index) => {
+    const place = { batch, index };
     try {
-      const { event, isCut } = readEvent(value, false, index === 0 ? beside : {});
-      read.push(event);
-      if (isCut)
-        rejects.add(
-          value,
-          `events[${index}]: attributes are longer than ${eventLimits.attributesBytes} characters`,
-        );
+      return readEvent(value, place, rejects);
     } catch (thrown) {
-      rejects.add(value, `events[${index}]: ${thrown instanceof Fault ? thrown.message : 'unreadable'}`);
+      isWhole = false;
+      rejects.add(value, `${atPlace(place)}${thrown instanceof Fault ? thrown.message : 'unreadable'}`);
+      return null;
     }
-  }
-  return read;
+  });
+  return isWhole ? (read as FleetEvent[]) : read.filter((event) => event !== null);
 }
 
 function readBatch(value: unknown): Decoded {
   if (!isObject(value)) return fail('the payload must be a JSON object');
   if (!('events' in value)) {
     if ('boot' in value) return fail(`events must be an array of 1 to ${eventLimits.events}`);
-    const { event, isCut } = readEvent(value, true);
-    const rejects = createRejects(null);
-    if (isCut) rejects.add(value, `attributes are longer than ${eventLimits.attributesBytes} characters`);
-    return rejects.decoded({ boot: null, events: [event] });
+    const rejects = new Rejects(null);
+    return rejects.decoded({ boot: null, events: [readEvent(value, null, rejects)] });
   }
-  const { boot: sentBoot, events, ...beside } = value;
+  const { boot: sentBoot, events } = value;
   // Some encoders write a text of digits as a number.
   const boot = Number.isSafeInteger(sentBoot) ? String(sentBoot) : sentBoot;
   if (typeof boot !== 'string' || !isId(boot)) return fail('boot must be 1 to 64 of [A-Za-z0-9_-]');
@@ -224,8 +227,8 @@ function readBatch(value: unknown): Decoded {
     return fail(`events must be an array of 1 to ${eventLimits.events}`);
   if (events.length > eventLimits.events)
     return fail(`${events.length} events: send at most ${eventLimits.events} in a batch`);
-  const rejects = createRejects(boot);
-  return rejects.decoded({ boot, events: readEvents(events, beside, rejects) });
+  const rejects = new Rejects(boot);
+  return rejects.decoded({ boot, events: readEvents(events, value, rejects) });
 }
 
 /** Shared, because creating one costs more than a payload of one event. It keeps no state between calls. */

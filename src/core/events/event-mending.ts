@@ -5,8 +5,8 @@ import { type AttributeValue, eventLimits, measureNames, type OpenEvent } from '
 import { measureRanges } from './event-check.ts';
 import { isUnknownNumber } from './unknown-values.ts';
 
-/** Sent values that are no members of an event, or do not fit their member, by their name as sent. */
-export type Spare = Map<string, AttributeValue>;
+/** Sent values that are no members of an event, or do not fit their member, with their name as sent. Nearly always empty. */
+export type Spare = [name: string, value: AttributeValue][];
 
 function dropMeasures(event: OpenEvent, spare: Spare): void {
   for (const name of measureNames) {
@@ -14,7 +14,7 @@ function dropMeasures(event: OpenEvent, spare: Spare): void {
     const { low, high } = measureRanges[name];
     if (value === undefined || (value >= low && value <= high)) continue;
     delete event[name];
-    if (!isUnknownNumber(value)) spare.set(name, value);
+    if (!isUnknownNumber(value)) spare.push([name, value]);
   }
 }
 
@@ -29,7 +29,7 @@ function dropHalfPosition(event: OpenEvent, spare: Spare): void {
   if ((latitude === undefined) === (longitude === undefined)) return;
   for (const name of ['latitude', 'longitude'] as const) {
     const value = event[name];
-    if (value !== undefined) spare.set(name, value);
+    if (value !== undefined) spare.push([name, value]);
     delete event[name];
   }
 }
@@ -37,13 +37,13 @@ function dropHalfPosition(event: OpenEvent, spare: Spare): void {
 function dropTexts(event: OpenEvent, spare: Spare): void {
   const { geozoneID, commandID, commandState } = event;
   if (geozoneID !== undefined && !isName(geozoneID)) {
-    spare.set('geozoneID', geozoneID);
+    spare.push(['geozoneID', geozoneID]);
     delete event.geozoneID;
   }
   const isReport = commandID !== undefined && isId(commandID) && commandState !== undefined;
   if (isReport) return;
-  if (commandID !== undefined) spare.set('commandID', commandID);
-  if (commandState !== undefined) spare.set('commandState', commandState);
+  if (commandID !== undefined) spare.push(['commandID', commandID]);
+  if (commandState !== undefined) spare.push(['commandState', commandState]);
   delete event.commandID;
   delete event.commandState;
 }
@@ -51,7 +51,7 @@ function dropTexts(event: OpenEvent, spare: Spare): void {
 function dropTimes(event: OpenEvent, spare: Spare): void {
   const { timestamp, upMs } = event;
   if (timestamp !== null && !(timestamp > 0 && timestamp <= eventLimits.timestamp)) {
-    if (timestamp > 0) spare.set('timestamp', timestamp);
+    if (timestamp > 0) spare.push(['timestamp', timestamp]);
     event.timestamp = null;
     event.timeQuality = 'none';
   }
@@ -64,9 +64,9 @@ const lengthOf = (value: unknown): number => JSON.stringify(value).length;
 function addSpare(event: OpenEvent, spare: Spare): boolean {
   const { attributes } = event;
   const isShort = attributes === undefined || lengthOf(attributes) <= eventLimits.attributesBytes;
-  if (spare.size === 0 && isShort) return true;
+  if (spare.length === 0 && isShort) return true;
   const all = new Map<string, AttributeValue>(Object.entries(attributes ?? {}));
-  for (const [name, value] of spare) if (!all.has(name)) all.set(name, value);
+  for (const [name, value] of new Map(spare)) if (!all.has(name)) all.set(name, value);
   const fitting: [string, AttributeValue][] = [];
   let length = 2;
   for (const [name, value] of all) {

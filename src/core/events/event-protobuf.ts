@@ -27,7 +27,7 @@ import {
   unpackBits,
 } from './event-protobuf-fields.ts';
 import { decodeSingle, encodeSingle } from './event-protobuf-single.ts';
-import { createRejects, type Decoded, type Rejects } from './rejected-events.ts';
+import { type Decoded, Rejects } from './rejected-events.ts';
 
 /** 1 is columns with the boot as text; 2 may also have `single` and `boot_bytes`. Both must stay readable for ever. */
 const plainVersion = 1;
@@ -315,7 +315,7 @@ const faultOf = (event: FleetEvent): string | null =>
 /** Accepts the valid part of a faulty event, or rejects the event alone. @param where prefix of the reason. */
 function accept(event: OpenEvent, where: string, rejects: Rejects): readonly FleetEvent[] {
   const sent = { ...event };
-  const isWhole = mendEvent(event, new Map());
+  const isWhole = mendEvent(event, []);
   const fault = faultOf(event);
   if (fault !== null) rejects.add(sent, `${where}${fault}`);
   else if (!isWhole)
@@ -335,7 +335,7 @@ function decodeColumns(raw: RawBatch): Decoded {
   for (let index = 0; index < raw.count; index++) {
     const event = readEvent(raw, cursor, index);
     if (faultOf(event) === null) events.push(event);
-    else events.push(...accept(event, `event ${index}: `, (rejects ??= createRejects(boot))));
+    else events.push(...accept(event, `event ${index}: `, (rejects ??= new Rejects(boot))));
   }
   cursor.assertUsedUp();
   return rejects?.decoded({ boot, events }) ?? { ok: true, batch: { boot, events } };
@@ -348,7 +348,7 @@ function decodeAlone(raw: RawBatch, row: Uint8Array): Decoded {
   const { boot, event } = decodeSingle(row, raw.boot);
   if (!isId(boot)) return refused('boot is not an id');
   if (faultOf(event) === null) return { ok: true, batch: { boot, events: [event] } };
-  const rejects = createRejects(boot);
+  const rejects = new Rejects(boot);
   const events = accept({ ...event }, '', rejects);
   return rejects.decoded({ boot, events });
 }

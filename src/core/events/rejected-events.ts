@@ -13,36 +13,39 @@ export type Decoded =
   | { readonly ok: true; readonly batch: EventBatch; readonly rejected?: RejectedEvents }
   | { readonly ok: false; readonly reason: string };
 
-export interface Rejects {
-  /** @param event in the JSON form. */
-  add(event: unknown, reason: string): void;
-  /** The good events with the rejected ones; a fault when none is good. */
-  decoded(batch: EventBatch): Decoded;
-}
-
 /** Maximum length of the list of reasons, in characters. */
 const reasonsMost = 400;
 
-export function createRejects(boot: string | null): Rejects {
-  const events: unknown[] = [];
-  const reasons: string[] = [];
-  return {
-    add(event, reason) {
-      events.push(event);
-      reasons.push(reason);
-    },
-    decoded(batch) {
-      if (events.length === 0) return { ok: true, batch };
-      const [first = ''] = reasons;
-      const all = reasons.join('; ');
-      const reason = all.length <= reasonsMost ? all : `${first} (and ${reasons.length - 1} further events)`;
-      if (batch.events.length === 0) return { ok: false, reason };
-      const payload = new TextEncoder().encode(JSON.stringify(boot === null ? events[0] : { boot, events }));
-      return {
-        ok: true,
-        batch,
-        rejected: { reason, payload: payload.length <= eventLimits.payloadBytes ? payload : null },
-      };
-    },
-  };
+/** The events of one payload that could not be read. */
+export class Rejects {
+  readonly #boot: string | null;
+  #rejected: { readonly event: unknown; readonly reason: string }[] | null = null;
+
+  constructor(boot: string | null) {
+    this.#boot = boot;
+  }
+
+  /** @param event in the JSON form. */
+  add(event: unknown, reason: string): void {
+    this.#rejected ??= [];
+    this.#rejected.push({ event, reason });
+  }
+
+  /** The good events with the rejected ones; a fault when none is good. */
+  decoded(batch: EventBatch): Decoded {
+    if (this.#rejected === null) return { ok: true, batch };
+    const events = this.#rejected.map(({ event }) => event);
+    const reasons = this.#rejected.map(({ reason }) => reason);
+    const [first = ''] = reasons;
+    const all = reasons.join('; ');
+    const reason = all.length <= reasonsMost ? all : `${first} (and ${reasons.length - 1} further events)`;
+    if (batch.events.length === 0) return { ok: false, reason };
+    const boot = this.#boot;
+    const payload = new TextEncoder().encode(JSON.stringify(boot === null ? events[0] : { boot, events }));
+    return {
+      ok: true,
+      batch,
+      rejected: { reason, payload: payload.length <= eventLimits.payloadBytes ? payload : null },
+    };
+  }
 }
