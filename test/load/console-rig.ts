@@ -1,6 +1,7 @@
 // What the console bench stands on: a real broker with the fleet in its database, vehicles that report over MQTT in a process of their own, and
 // Debian's Chromium with WebGL by software. It ends every process that it started.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { insertDevice } from '../../broker/store/devices/devices.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { sql } from '../../src/sql.ts';
 import { openMapBrowser } from '../support/machine/browser.ts';
@@ -38,10 +39,14 @@ export interface ConsoleRig {
   close(): Promise<void>;
 }
 
-/** The last position of every vehicle, as its events would have left it, and an account without vehicles. */
+/**
+ * The last position of every vehicle, as its events would have left it, and an account with one vehicle without a position: its map is
+ * empty, and an account without any vehicle shows no map.
+ */
 async function furnish({ database }: BenchFolder): Promise<void> {
   const db = openSqlite({ path: database, pageSize: 4096 });
   await makeAccount(db, emptyLogin);
+  await db.write(insertDevice({ accountID: emptyLogin.accountID, deviceID: 'silent' }, { createdS: 1 }));
   const atMs = Date.now() - 60_000;
   await db.write([
     sql`UPDATE devices SET heartbeat_ms = ${atMs}, fix_ms = ${atMs}, speed = 0, heading = 0,
