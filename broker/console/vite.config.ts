@@ -6,6 +6,8 @@ import { defineConfig, type Plugin } from 'vite';
 import fine from 'world-atlas/countries-50m.json' with { type: 'json' };
 import coarse from 'world-atlas/countries-110m.json' with { type: 'json' };
 import { isLanguage } from '../../src/core/words/languages.ts';
+import { mainLandOf } from './map/world/main-land.ts';
+import { type CountriesOfWorld, countriesOf } from './map/world/shapes.ts';
 import { bandOf, bandStarts } from './map/world/town-bands.ts';
 
 /** Towns below this population are left out: 4,442 remain, 42 kB. */
@@ -89,6 +91,17 @@ function packed({ arcs, objects, ...world }: World) {
   return { ...world, objects: Object.fromEntries(drawn), arcs: arcs.map((arc) => arc.flat()) };
 }
 
+/** The countries for a near look, each with its main land. */
+function named(world: typeof fine) {
+  const { countries } = world.objects;
+  const shapes = countriesOf(world as unknown as CountriesOfWorld);
+  const geometries = countries.geometries.map((one, at) => {
+    const shape = shapes[at];
+    return shape === undefined ? one : { ...one, properties: { ...one.properties, ...mainLandOf(shape) } };
+  });
+  return { ...world, objects: { countries: { ...countries, geometries } } };
+}
+
 /** Parts of the world map as files of their own, whose addresses are imported as a list, `virtual:<name>-urls`. */
 function worldPlugin(files: Readonly<Record<string, () => readonly unknown[]>>): Plugin {
   return {
@@ -125,7 +138,7 @@ export default defineConfig({
       places: towns,
       waters: () => [packed(waters())],
       coarse: () => [packed(coarse)],
-      fine: () => [packed(rounded(fine))],
+      fine: () => [packed(rounded(named(fine)))],
     }),
     localesPlugin,
   ],

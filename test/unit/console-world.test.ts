@@ -1,18 +1,19 @@
 // The world that ships with the console: every country where it is, and named once, on its own land.
 import { readFileSync } from 'node:fs';
-import type { FeatureCollection, Position } from 'geojson';
-import { feature } from 'topojson-client';
+import type { Position } from 'geojson';
 import { describe, expect, it } from 'vitest';
-import { type Country, continuedCountry, countryNames } from '../../broker/console/map/world/shapes.ts';
+import { mainLandOf } from '../../broker/console/map/world/main-land.ts';
+import {
+  type Country,
+  countriesOf,
+  countryNames,
+  type NamedCountry,
+} from '../../broker/console/map/world/shapes.ts';
 
-const readCountries = (scale: string): readonly Country[] => {
+const readCountries = (scale: string): readonly NamedCountry[] => {
   const path = new URL(`../../node_modules/world-atlas/countries-${scale}.json`, import.meta.url);
-  const world = JSON.parse(readFileSync(path, 'utf8'));
-  const { features } = feature(world, world.objects.countries) as unknown as FeatureCollection<
-    Country['geometry'],
-    Country['properties']
-  >;
-  return features.map(continuedCountry);
+  const countries = countriesOf<Country>(JSON.parse(readFileSync(path, 'utf8')));
+  return countries.map((one) => ({ ...one, properties: { ...one.properties, ...mainLandOf(one) } }));
 };
 
 const rings = ({ geometry }: Country): readonly Position[][] =>

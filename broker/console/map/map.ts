@@ -207,6 +207,8 @@ async function drawWorld(map: LibreMap, ground: Ground, host: HTMLElement): Prom
   const { worldData } = await import('./world/world.ts');
   for (const [name, data] of worldData(ground)) {
     setData(map, name, await data);
+    // Lets what people do meanwhile come first.
+    await new Promise((resolve) => void setTimeout(resolve));
     if (name === 'countries') drawSea(map, host);
   }
 }

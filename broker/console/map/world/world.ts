@@ -4,14 +4,11 @@ import coarseUrls from 'virtual:coarse-urls';
 import fineUrls from 'virtual:fine-urls';
 import watersUrls from 'virtual:waters-urls';
 import type { FeatureCollection, Point } from 'geojson';
-import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { type Country, continuedCountry, countryNames } from './shapes.ts';
+import { type Country, countriesOf, countryNames, featuresOf, type NamedCountry } from './shapes.ts';
 import { once, readJson, readTowns } from './towns.ts';
 
-type World = Topology<{ countries: GeometryCollection<{ name: string }> }>;
 type Waters = Topology<{ lakes: GeometryCollection; rivers: GeometryCollection }>;
-type Countries = FeatureCollection<Country['geometry'], Country['properties']>;
 
 /** @param url of a file in which each arc is one list of numbers, as `vite.config.ts` writes it. */
 async function readWorld<W extends Topology>(url: string): Promise<W> {
@@ -20,17 +17,16 @@ async function readWorld<W extends Topology>(url: string): Promise<W> {
   return { ...world, arcs } as unknown as W;
 }
 
-async function countries(url: string): Promise<Countries> {
-  const world = await readWorld<World>(url);
-  const { features, ...rest } = feature(world, world.objects.countries) as Countries;
-  return { ...rest, features: features.map(continuedCountry) };
-}
+const countries = async <One extends Country>(url: string) => ({
+  type: 'FeatureCollection' as const,
+  features: [...countriesOf<One>(await readWorld(url))],
+});
 
 /** Countries for a look from far. */
 const coarseCountries = once(() => countries(coarseUrls[0]));
 
 /** Countries for zoom 3 and nearer, 186 kB. */
-const fineCountries = once(() => countries(fineUrls[0]));
+const fineCountries = once(() => countries<NamedCountry>(fineUrls[0]));
 
 /** Lakes as polygons and rivers as lines, 53 kB. */
 const waters = once(async (): Promise<FeatureCollection> => {
@@ -38,7 +34,7 @@ const waters = once(async (): Promise<FeatureCollection> => {
   const { lakes, rivers } = world.objects;
   return {
     type: 'FeatureCollection',
-    features: [lakes, rivers].flatMap((one) => feature(world, one).features),
+    features: [lakes, rivers].flatMap((one) => featuresOf(world, one)),
   };
 });
 
