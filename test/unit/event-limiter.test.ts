@@ -169,4 +169,18 @@ describe('the devices of an account', () => {
     clock.advance(60_000);
     expect([begun, limiter.counts().waiting]).toEqual([['second'], 0]);
   });
+
+  it('keep what they owe, and the limit of their account, after tens of thousands of others', () => {
+    const { clock, limiter } = rigOf({ deviceEventsPerS: 1, deviceBurst: 400, accountEventsPerS: 1_000_000 });
+    limiter.setAccountLimit('own', 1);
+    limiter.charge(truck(1), payload(1), 500);
+    clock.advance(61_000);
+    for (let at = 2; at < 30_000; at += 1) limiter.charge(truck(at, `account-${at}`), payload(1), 1);
+    expect(limiter.isHeld(truck(1))).toBe(true);
+    limiter.charge(truck(40_000, 'own'), payload(1), 100);
+    limiter.charge(truck(40_000, 'own'), payload(1), 2);
+    expect(limiter.isHeld(truck(40_001, 'own'))).toBe(false);
+    limiter.charge(truck(40_001, 'own'), payload(1), 100);
+    expect(limiter.isHeld(truck(40_001, 'own'))).toBe(true);
+  });
 });
