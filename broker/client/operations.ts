@@ -13,7 +13,12 @@ type Of<I extends OperationID, S extends Served = Served> = S extends Served
   : never;
 
 type InputOf<S> = S extends TObject ? Static<S> : undefined;
-type QueryOf<O> = O extends { readonly query?: infer Q extends TObject } ? Partial<Static<Q>> : undefined;
+/** An operation without a query has the widest one as its type. */
+type QueryOf<O> = O extends { readonly query?: infer Q extends TObject }
+  ? TObject extends Q
+    ? undefined
+    : Partial<Static<Q>>
+  : undefined;
 
 /** Method and path of an operation. */
 export type RouteText<I extends OperationID> = `${Of<I>['method']} ${Of<I>['path']}`;

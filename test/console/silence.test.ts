@@ -147,7 +147,7 @@ describe.skipIf(why !== null)(
 
     it.each([
       ['a proxy that gives up', 'van-05', 504],
-      ['a connection that breaks', 'van-06', 0],
+      ['a connection that breaks', 'van-08', 0],
     ])('finds the cut in the ledger whose answer was lost by %s', async (_by, deviceID, status) => {
       const page = await openForm(deviceID);
       await page.route('**/command/feature/**', async (route) => {

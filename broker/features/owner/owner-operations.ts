@@ -30,10 +30,13 @@ import { ownerDelivery } from './owner-delivery.ts';
 /** Characters of a document with some room for its formatting. */
 const documentMost = 8192;
 
+/** The keys of `personRoles`. A list that is stored has no other role. */
+type PersonRole = 'cut' | 'unlock' | 'both';
+
 const person = Type.Object({
   personID: text('Names the person'),
   name: text('As the owner wrote it'),
-  role: Type.Enum(Object.keys(personRoles), { description: 'What the person may order' }),
+  role: Type.Enum(Object.keys(personRoles) as PersonRole[], { description: 'What the person may order' }),
   vehicles: Type.Array(Type.String(), { description: '`account/device`, or a beginning of it and `*`' }),
   passkeys: Type.Integer({ minimum: 0, description: 'Passkeys of the person' }),
 });
@@ -74,7 +77,7 @@ async function viewOwners({ db }: ApiServices, accountID: string): Promise<reado
       persons: (list?.persons ?? []).map(({ id, name, role, vehicles, passkeys }) => ({
         personID: id,
         name,
-        role,
+        role: role as PersonRole,
         vehicles: [...vehicles],
         passkeys: passkeys.length,
       })),
