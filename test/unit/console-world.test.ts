@@ -12,7 +12,7 @@ import {
 
 const readCountries = (scale: string): readonly NamedCountry[] => {
   const path = new URL(`../../node_modules/world-atlas/countries-${scale}.json`, import.meta.url);
-  const countries = countriesOf<Country>(JSON.parse(readFileSync(path, 'utf8')));
+  const countries = countriesOf(JSON.parse(readFileSync(path, 'utf8')));
   return countries.map((one) => ({ ...one, properties: { ...one.properties, ...mainLandOf(one) } }));
 };
 

@@ -1,13 +1,6 @@
 // The map: the only file that loads MapLibre. Screens give it vehicles; it reports what was pressed and where it was moved to.
 import type { Feature, FeatureCollection } from 'geojson';
-import {
-  addProtocol,
-  type GeoJSONSource,
-  Map as LibreMap,
-  Marker,
-  ScaleControl,
-  setWorkerUrl,
-} from 'maplibre-gl';
+import { addProtocol, Map as LibreMap, Marker, ScaleControl, setWorkerUrl } from 'maplibre-gl';
 import 'maplibre-gl/dist/maplibre-gl.css';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 import type { Point } from '../../../src/core/geo/geo.ts';
@@ -20,11 +13,13 @@ import { type BaseMap, partReader } from './base-map.ts';
 import { boundsOf, type Corners } from './bounds.ts';
 import { coloursOf } from './colours.ts';
 import type { Drawing, DrawingHandlers } from './drawing.ts';
+import { createWorld } from './drawn-world.ts';
 import { createGround, type Ground } from './ground.ts';
 import { markImages, pixelRatio } from './images.ts';
 import { drawJoinedNames } from './joined-names.ts';
 import { listenToPresses } from './presses.ts';
 import type { createReplayMark, ReplayMark } from './replay-mark.ts';
+import { setData } from './sources.ts';
 import { createFleetMarks, type FleetMarks } from './vehicles/fleet-marks.ts';
 import { graticule } from './world/graticule.ts';
 import type { createWays, ReadWays } from './world/ways.ts';
@@ -76,29 +71,6 @@ export interface FleetMap {
 }
 
 export type Track = readonly (readonly (readonly [longitude: number, latitude: number])[])[];
-
-type Source =
-  | 'countries-far'
-  | 'countries'
-  | 'country-names'
-  | 'waters'
-  | 'towns'
-  | 'graticule'
-  | 'ways'
-  | 'zones'
-  | 'draft'
-  | 'track';
-
-const sourceOf = (map: LibreMap, name: Source): GeoJSONSource | undefined =>
-  map.getSource<GeoJSONSource>(name);
-
-/** Sets a source's data. During a change of style there is no source; the next style gets all data. */
-function setData(map: LibreMap, name: Source, data: FeatureCollection): void {
-  // A map that is removed meanwhile rejects what its worker has not drawn.
-  void sourceOf(map, name)
-    ?.setData(data)
-    .catch(() => undefined);
-}
 
 const collection = (features: readonly Feature[]): FeatureCollection => ({
   type: 'FeatureCollection',
@@ -188,39 +160,7 @@ function drawGrid(map: LibreMap): void {
   setData(map, 'graticule', graticule(lng, lat, step));
 }
 
-/** What is no land is drawn as sea once the land is there: a map that is still empty is no ocean. */
-function drawSea(map: LibreMap, host: HTMLElement): void {
-  const draw = (): void => {
-    const isThere = (['countries-far', 'countries'] as const).every(
-      (name) => sourceOf(map, name) === undefined || map.isSourceLoaded(name),
-    );
-    if (!isThere) return;
-    map.off('sourcedata', draw);
-    if (map.getLayer('land') !== undefined)
-      map.setPaintProperty('water', 'background-color', coloursOf(host)['map-water']);
-  };
-  map.on('sourcedata', draw);
-}
-
-async function drawWorld(map: LibreMap, ground: Ground, host: HTMLElement): Promise<void> {
-  if (!ground.hasWorld()) return;
-  const { worldData } = await import('./world/world.ts');
-  for (const [name, data] of worldData(ground)) {
-    setData(map, name, await data);
-    // Lets what people do meanwhile come first.
-    await new Promise((resolve) => void setTimeout(resolve));
-    if (name === 'countries') drawSea(map, host);
-  }
-}
-
 const ignore = (): undefined => undefined;
-
-/** Longest wait for the map to rest, ms. */
-const restMostMs = 2000;
-
-/** Resolves when the map rests. A map with thousands of moving vehicles never does, so it waits for a bounded time only. */
-const rest = (map: LibreMap): Promise<unknown> =>
-  Promise.race([map.once('idle'), new Promise((resolve) => void setTimeout(resolve, restMostMs))]);
 
 /** The fleet's own ways, once they are wanted. */
 function createOwnWays(map: LibreMap) {
@@ -319,8 +259,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
   const marks = createFleetMarks(map);
   const drawing = createDraft(map, host, shown);
   const ways = createOwnWays(map);
-  /** Changes with each style, and at the end of the map. */
-  let styles = 0;
+  const world = createWorld(map, host, ground, ways);
   const begin = (): void => {
     ground.taken();
     for (const [name, image] of markImages(coloursOf(host))) {
@@ -331,14 +270,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
     setData(map, 'zones', shown.zones);
     drawing.begin();
     drawGrid(map);
-    // Vehicles come first: the world is drawn once they stand.
-    const ofStyle = ++styles;
-    void rest(map).then(() => {
-      if (ofStyle !== styles) return;
-      host.dataset['isDrawn'] = 'true';
-      void drawWorld(map, ground, host).catch(ignore);
-      ways.show();
-    });
+    void world.begin();
   };
   map.on('style.load', begin);
   listen(map, options, { isDrawing: drawing.isOn, placesIn: marks.placesIn });
@@ -349,8 +281,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
   const showReplay = createReplay(map);
   const repaint = (): void => {
     drawing.pause();
-    styles += 1;
-    delete host.dataset['isDrawn'];
+    world.end();
     map.setStyle(ground.style(), { diff: false });
   };
   return {
@@ -387,7 +318,7 @@ export function createFleetMap(options: MapOptions): FleetMap {
     showWays: ways.want,
     repaint,
     remove() {
-      styles += 1;
+      world.end();
       void drawing.methods.draw(null);
       marks.end();
       ways.end();

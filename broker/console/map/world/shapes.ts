@@ -5,10 +5,8 @@ import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 
 /** The shapes of one object of a topology. */
-export const featuresOf = <One extends Feature>(
-  world: Topology,
-  shapes: GeometryCollection,
-): readonly One[] => feature(world, shapes).features as Feature[] as One[];
+export const featuresOf = (world: Topology, shapes: GeometryCollection): readonly Feature[] =>
+  feature(world, shapes).features;
 
 export type Ring = readonly Position[];
 
@@ -53,10 +51,10 @@ export const polygonsOf = ({ geometry }: Country): readonly Position[][][] =>
   geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
 
 /** The countries of a world, continued past 180 degrees. */
-export const countriesOf = <One extends Country>(world: CountriesOfWorld): readonly One[] =>
-  featuresOf<One>(world, world.objects.countries).map(continuedCountry);
+export const countriesOf = (world: CountriesOfWorld): readonly Country[] =>
+  featuresOf(world, world.objects.countries).map((one) => continuedCountry(one as Country));
 
-function continuedCountry<One extends Country>(country: One): One {
+function continuedCountry(country: Country): Country {
   const coordinates = polygonsOf(country).map((rings) => rings.map(continued));
   return { ...country, geometry: { type: 'MultiPolygon', coordinates } };
 }

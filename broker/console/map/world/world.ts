@@ -5,7 +5,7 @@ import fineUrls from 'virtual:fine-urls';
 import watersUrls from 'virtual:waters-urls';
 import type { FeatureCollection, Point } from 'geojson';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { type Country, countriesOf, countryNames, featuresOf, type NamedCountry } from './shapes.ts';
+import { countriesOf, countryNames, featuresOf, type NamedCountry } from './shapes.ts';
 import { once, readJson, readTowns } from './towns.ts';
 
 type Waters = Topology<{ lakes: GeometryCollection; rivers: GeometryCollection }>;
@@ -17,16 +17,16 @@ async function readWorld<W extends Topology>(url: string): Promise<W> {
   return { ...world, arcs } as unknown as W;
 }
 
-const countries = async <One extends Country>(url: string) => ({
+const countries = async (url: string) => ({
   type: 'FeatureCollection' as const,
-  features: [...countriesOf<One>(await readWorld(url))],
+  features: [...countriesOf(await readWorld(url))],
 });
 
 /** Countries for a look from far. */
 const coarseCountries = once(() => countries(coarseUrls[0]));
 
 /** Countries for zoom 3 and nearer, 186 kB. */
-const fineCountries = once(() => countries<NamedCountry>(fineUrls[0]));
+const fineCountries = once(() => countries(fineUrls[0]));
 
 /** Lakes as polygons and rivers as lines, 53 kB. */
 const waters = once(async (): Promise<FeatureCollection> => {
@@ -60,7 +60,7 @@ export function worldData({
     ['countries-far', coarseCountries()],
     ['waters', waters()],
     ['countries', fine],
-    ['country-names', fine.then(({ features }) => countryNames(features, language()))],
+    ['country-names', fine.then(({ features }) => countryNames(features as NamedCountry[], language()))],
     ['towns', townPoints().then(ownTowns)],
   ] as const;
 }
