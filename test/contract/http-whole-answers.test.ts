@@ -25,7 +25,7 @@ let folder = '';
 let service: Awaited<ReturnType<typeof startHttpService>>;
 let port = 0;
 let token = '';
-/** Statements that the listings asked of the store. */
+/** Statements that gave records to the listings; the service reads for its indexes meanwhile. */
 let reads = 0;
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ beforeAll(async () => {
   const { read } = archive;
   Object.assign(archive, {
     read: (statement: Statement) => {
-      reads += 1;
+      if (statement.sql.startsWith('SELECT e.*, d.device_id')) reads += 1;
       return read(statement);
     },
   });
@@ -107,7 +107,7 @@ describe('a listing of 100,000 records', () => {
       const { text, lead, bytes } = await bodyOf(answer);
       expect(bytes).toBeGreaterThan(20_000_000);
       // What was read and has not come lies in memory, or in the buffers of the connection.
-      expect(reads).toBeGreaterThan(count / 250);
+      expect(reads).toBeGreaterThanOrEqual(count / 250);
       expect(lead).toBeLessThan(0.5);
       const { devices: found } = (JSON.parse(text) as Listed).eventdata;
       expect(found).toHaveLength(count);
@@ -152,7 +152,7 @@ describe('a listing of 100,000 records', () => {
     expect(found).toHaveLength(count);
     expect(new Set(found.map((one) => `${one.deviceID} ${one.timestamp}`)).size).toBe(count);
     await service.sql("DELETE FROM events WHERE boot = 'late'");
-    expect(reads).toBeGreaterThan(count / 250);
+    expect(reads).toBeGreaterThanOrEqual(count / 250);
     expect(readThen / reads - taken / text.length).toBeLessThan(0.1);
   });
 
