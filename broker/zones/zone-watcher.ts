@@ -76,6 +76,8 @@ interface Waiting {
   readonly device: DeviceRef;
   /** Number of the first of its events. */
   readonly eventNo: number;
+  /** Of the newest of its payloads. */
+  receivedMs: number;
   /** In order of arrival. */
   readonly arrived: Arrived[];
 }
@@ -148,13 +150,13 @@ function rememberAgent({ agents, options: { clock } }: WatcherState, deviceNo: n
 /** Null: it is not watched. */
 async function readTracker(
   state: WatcherState,
-  { device, eventNo, arrived }: Waiting,
+  { device, eventNo, receivedMs }: Waiting,
 ): Promise<Tracker | null> {
   const { db } = state.options;
   const row = await findZoneWatch(db, device.deviceNo);
   if (row === 'agent') rememberAgent(state, device.deviceNo);
   if (row === 'agent' || row === null) return null;
-  const nowMs = (arrived.at(-1)?.receivedMs ?? 0) + aheadOfClockMs;
+  const nowMs = receivedMs + aheadOfClockMs;
   return { row, zones: resumeTracker(row, await earlierRecords(db, device, { eventNo, nowMs })) };
 }
 
@@ -300,9 +302,10 @@ function addArrived(state: WatcherState, { device, fresh, receivedMs, eventNos }
   const [eventNo = 0] = eventNos;
   let waiting = state.waiting.get(deviceNo);
   if (waiting === undefined) {
-    waiting = { device, eventNo, arrived: [] };
+    waiting = { device, eventNo, receivedMs, arrived: [] };
     state.waiting.set(deviceNo, waiting);
   }
+  waiting.receivedMs = receivedMs;
   waiting.arrived.push({ fresh, receivedMs });
   state.waitingCount += fresh.length;
   let leftOut = 0;
