@@ -144,6 +144,11 @@ function readMeasures(event: OpenEvent, value: JsonObject, spare: Spare): void {
   }
 }
 
+/** Place of an event in its batch; null: a bare event. */
+type Place = { readonly batch: JsonObject; readonly index: number } | null;
+
+const atPlace = (place: Place): string => (place === null ? '' : `events[${place.index}]: `);
+
 /** The members that belong to no event; those of the batch belong to its first event. */
 function readSpare(value: JsonObject, place: Place): Spare {
   const spare: Spare = [];
@@ -154,11 +159,6 @@ function readSpare(value: JsonObject, place: Place): Spare {
     for (const key of Object.keys(place.batch)) if (!batchKeys.has(key)) keep(spare, key, place.batch[key]);
   return spare;
 }
-
-/** Place of an event in its batch; null: a bare event. */
-type Place = { readonly batch: JsonObject; readonly index: number } | null;
-
-const atPlace = (place: Place): string => (place === null ? '' : `events[${place.index}]: `);
 
 /** @param rejects receives it if part of what was sent does not fit the event. @throws Fault. */
 function readEvent(value: unknown, place: Place, rejects: Rejects): FleetEvent {
@@ -190,26 +190,22 @@ function readEvent(value: unknown, place: Place, rejects: Rejects): FleetEvent {
   const isWhole = mendEvent(event, spare);
   const fault = eventFault(event);
   if (fault !== null) return fail(fault);
-  const { attributesBytes } = eventLimits;
-  if (!isWhole)
-    rejects.add(value, `${atPlace(place)}attributes are longer than ${attributesBytes} characters`);
+  if (!isWhole) rejects.addCut(value, atPlace(place));
   return event;
 }
 
 /** Reads the events in sequence; one that cannot be read is rejected alone. */
 function readEvents(events: readonly unknown[], batch: JsonObject, rejects: Rejects): readonly FleetEvent[] {
-  let isWhole = true;
   const read = events.map((value, index) => {
     const place = { batch, index };
     try {
       return readEvent(value, place, rejects);
     } catch (thrown) {
-      isWhole = false;
       rejects.add(value, `${atPlace(place)}${thrown instanceof Fault ? thrown.message : 'unreadable'}`);
       return null;
     }
   });
-  return isWhole ? (read as FleetEvent[]) : read.filter((event) => event !== null);
+  return read.includes(null) ? read.filter((event) => event !== null) : (read as FleetEvent[]);
 }
 
 function readBatch(value: unknown): Decoded {

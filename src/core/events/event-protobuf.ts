@@ -318,8 +318,7 @@ function accept(event: OpenEvent, where: string, rejects: Rejects): readonly Fle
   const isWhole = mendEvent(event, []);
   const fault = faultOf(event);
   if (fault !== null) rejects.add(sent, `${where}${fault}`);
-  else if (!isWhole)
-    rejects.add(sent, `${where}attributes are longer than ${eventLimits.attributesBytes} characters`);
+  else if (!isWhole) rejects.addCut(sent, where);
   return fault === null ? [event] : [];
 }
 

@@ -19,7 +19,7 @@ const reasonsMost = 400;
 /** The events of one payload that could not be read. */
 export class Rejects {
   readonly #boot: string | null;
-  #rejected: { readonly event: unknown; readonly reason: string }[] | null = null;
+  readonly #rejected: { readonly event: unknown; readonly reason: string }[] = [];
 
   constructor(boot: string | null) {
     this.#boot = boot;
@@ -27,13 +27,17 @@ export class Rejects {
 
   /** @param event in the JSON form. */
   add(event: unknown, reason: string): void {
-    this.#rejected ??= [];
     this.#rejected.push({ event, reason });
+  }
+
+  /** Adds an event whose attributes could not all be read. @param where prefix of the reason. */
+  addCut(event: unknown, where: string): void {
+    this.add(event, `${where}attributes are longer than ${eventLimits.attributesBytes} characters`);
   }
 
   /** The good events with the rejected ones; a fault when none is good. */
   decoded(batch: EventBatch): Decoded {
-    if (this.#rejected === null) return { ok: true, batch };
+    if (this.#rejected.length === 0) return { ok: true, batch };
     const events = this.#rejected.map(({ event }) => event);
     const reasons = this.#rejected.map(({ reason }) => reason);
     const [first = ''] = reasons;
