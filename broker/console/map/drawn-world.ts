@@ -18,6 +18,8 @@ function drawSea(map: LibreMap, host: HTMLElement): void {
   map.on('sourcedata', draw);
 }
 
+const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+
 async function drawWorld(map: LibreMap, ground: Ground, host: HTMLElement): Promise<void> {
   if (!ground.hasWorld()) return;
   const { worldData } = await import('./world/world.ts');
@@ -25,7 +27,7 @@ async function drawWorld(map: LibreMap, ground: Ground, host: HTMLElement): Prom
     setData(map, name, await data);
     if (name === 'countries') drawSea(map, host);
     // Lets what people do meanwhile come first.
-    await new Promise((resolve) => void setTimeout(resolve));
+    await pause(0);
   }
 }
 
@@ -33,8 +35,7 @@ async function drawWorld(map: LibreMap, ground: Ground, host: HTMLElement): Prom
 const restMostMs = 2000;
 
 /** Resolves when the map rests. A map with thousands of moving vehicles never does, so it waits for a bounded time only. */
-const rest = (map: LibreMap): Promise<unknown> =>
-  Promise.race([map.once('idle'), new Promise((resolve) => void setTimeout(resolve, restMostMs))]);
+const rest = (map: LibreMap): Promise<unknown> => Promise.race([map.once('idle'), pause(restMostMs)]);
 
 /** The world and the fleet's ways. */
 export function createWorld(map: LibreMap, host: HTMLElement, ground: Ground, ways: { show(): void }) {
