@@ -9,7 +9,7 @@ import type { Say } from './agent-figures.ts';
 import { makeAccount } from './bench-account.ts';
 import { type BenchFolder, benchLogin, makeBenchFolder, startOurBroker } from './bench-fleet.ts';
 import type { VehiclesAnswer, VehiclesOrder } from './console-vehicles.ts';
-import { type MeasuredProcess, startClients } from './measured-process.ts';
+import { type MeasuredProcess, serviceFlags, startClients } from './measured-process.ts';
 
 /** The same service with no vehicle: what the page costs without them. */
 const emptyLogin = { ...benchLogin, accountID: 'empty' } as const;
@@ -94,7 +94,7 @@ export async function createConsoleRig(vehicles: number, say: Say): Promise<Cons
   };
   try {
     await furnish(folder);
-    const broker = await startOurBroker(folder, 'plain', ['--max-semi-space-size=32']);
+    const broker = await startOurBroker(folder, 'plain', serviceFlags);
     closers.push(() => broker.close());
     const base = `http://127.0.0.1:${broker.httpPort}`;
     const fleet = await startClients<Record<VehiclesOrder['kind'], VehiclesAnswer>>('./console-vehicles.js');

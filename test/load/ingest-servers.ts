@@ -14,6 +14,7 @@ import { sql } from '../../src/sql.ts';
 import type { PostgresBench } from '../support/database/postgres.ts';
 import { makeAccount } from './bench-account.ts';
 import type { IngestLoad, IngestLoadResult } from './ingest-client.ts';
+import { serviceFlags } from './measured-process.ts';
 import { cpuMsOf, treeCpuMsOf } from './process-cpu.ts';
 
 export const ingestAccount = {
@@ -147,8 +148,7 @@ export interface BrokerWish {
 export const startBroker = ({ database, folder, profile, limitMs }: BrokerWish): Promise<Server> =>
   start(
     [
-      // As the service manager starts it.
-      '--max-semi-space-size=32',
+      ...serviceFlags,
       ...profileFlags(profile),
       program('../../broker/main.js'),
       'start',
@@ -174,7 +174,7 @@ export const startBare = (mode: 'none' | 'stored', path: string): Promise<Server
 
 /** One of several brokers on a PostgreSQL database. */
 export const startBridge = (url: string): Promise<Server> =>
-  start(['--max-semi-space-size=32', program('./bench-bridge.js'), url], portOnly);
+  start([...serviceFlags, program('./bench-bridge.js'), url], portOnly);
 
 export interface Measured extends IngestLoadResult {
   /** CPU time of the server, all threads, for one event. */

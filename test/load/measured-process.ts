@@ -46,6 +46,9 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
+/** Flags of Node as the service manager gives them to the broker. */
+export const serviceFlags = ['--max-semi-space-size=32'] as const;
+
 export interface Ready {
   readonly mqttPort: number;
   readonly httpPort?: number;

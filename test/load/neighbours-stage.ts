@@ -8,7 +8,7 @@ import type { Say } from './agent-figures.ts';
 import { benchAccount, busyDevice, busyDevices, makeFleetDatabase, monthlyStepMs } from './fleet-database.ts';
 import { furnishUser } from './fleet-users.ts';
 import { furnishAccount, furnishDevices, ingestAccount, profileFlags } from './ingest-servers.ts';
-import { type MeasuredProcess, startMeasured } from './measured-process.ts';
+import { type MeasuredProcess, serviceFlags, startMeasured } from './measured-process.ts';
 import type { AttackPlace, ClientsPlace } from './neighbours-orders.ts';
 
 const attacked = benchAccount.accountID;
@@ -94,7 +94,7 @@ export async function openStage({ hooks, profile, folder: parent, say }: StageOp
         '--log-level=info',
         '--notify-allow-private-targets',
       ],
-      ['--max-semi-space-size=32', ...profileFlags(profile)],
+      [...serviceFlags, ...profileFlags(profile)],
     );
     const { mqttPort, httpPort = 0 } = broker;
     const post = postAt(httpPort);

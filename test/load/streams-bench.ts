@@ -17,7 +17,7 @@ import {
 } from './agent-figures.ts';
 import { furnishUser } from './fleet-users.ts';
 import { furnishAccount, furnishDevices, ingestAccount, type Measured, measure } from './ingest-servers.ts';
-import { type MeasuredProcess, startClients, startMeasured } from './measured-process.ts';
+import { type MeasuredProcess, serviceFlags, startClients, startMeasured } from './measured-process.ts';
 import type { StreamsAnswer, StreamsOrder } from './streams-client.ts';
 
 export interface StreamsBenchOptions {
@@ -182,7 +182,7 @@ async function measureRounds(options: StreamsBenchOptions): Promise<readonly Fig
     broker = await startMeasured(
       '../../broker/main.js',
       ['start', '--database', database, ...quiet],
-      ['--max-semi-space-size=32'],
+      serviceFlags,
     );
     for (let round = 0; round < options.rounds; round++) {
       options.say(`round ${round + 1} of ${options.rounds}`);
