@@ -3,11 +3,12 @@
 
 import { mailboxesOf } from '../core/notifications/delivery-targets.ts';
 import { type Digest, digestMail, digestPush } from '../core/notifications/digest.ts';
-import { mailOf, pushBody, webhookBody } from '../core/notifications/notice.ts';
+import { pushBody, webhookBody } from '../core/notifications/notice.ts';
+import { mailOf } from '../core/notifications/notice-mail.ts';
 import type { Channel } from '../core/notifications/notification-rules.ts';
 import { isUrgent } from '../core/notifications/status-episodes.ts';
 import type { DeliveryContent } from '../store/notifications/deliveries.ts';
-import { webhookUrlOf } from '../store/notifications/rules.ts';
+import { languageOf, webhookUrlOf } from '../store/notifications/rules.ts';
 import type { Senders, Sending } from './senders.ts';
 
 /** Names the notice of one rule, or of one escalation by it; letters, digits, `_` and `-`. */
@@ -28,6 +29,7 @@ interface Outgoing {
 export async function sendDelivery(senders: Senders, one: Outgoing): Promise<Sending> {
   const { channel, content, digest, consoleUrl, nowS } = one;
   const { notice, target, push } = content;
+  const form = { language: languageOf(content.definition), timeZone: content.timeZone };
   switch (channel) {
     case 'webhook': {
       const url = webhookUrlOf(content.definition);
@@ -39,9 +41,12 @@ export async function sendDelivery(senders: Senders, one: Outgoing): Promise<Sen
       if (senders.email === null) return { kind: 'gone', fault: 'no_mail_server' };
       // Of a user it is what an administrator wrote.
       if (mailboxesOf(target).join() !== target) return { kind: 'gone', fault: 'no_mailbox' };
-      return digest === null
-        ? senders.email({ to: target, id: idOf(content), ...mailOf(notice) })
-        : senders.email({ to: target, id: `digest-${digest.digestNo}`, ...digestMail(digest, consoleUrl) });
+      return senders.email({
+        to: target,
+        ...(digest === null
+          ? { id: idOf(content), ...mailOf(notice, form) }
+          : { id: `digest-${digest.digestNo}`, ...digestMail(digest, form, consoleUrl) }),
+      });
     case 'push': {
       if (push === null) return { kind: 'gone', fault: 'push_ended' };
       const { endpoint, p256dh, auth } = push;

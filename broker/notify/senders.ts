@@ -3,7 +3,7 @@
 import type { Database } from '../../src/ports.ts';
 import type { DeliveryFault } from '../core/notifications/delivery-fault.ts';
 import type { TargetRules } from '../core/notifications/delivery-targets.ts';
-import type { Mail } from '../core/notifications/notice.ts';
+import type { Mail } from '../core/notifications/notice-mail.ts';
 
 export type Sending =
   | { readonly kind: 'sent' }

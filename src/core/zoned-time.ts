@@ -1,5 +1,5 @@
 // Clock and calendar of a time zone. Pure: the moment is a parameter; the rules of the zones come from the platform's time zone table.
-import { type CalendarDate, dateOfNumber, dayNumberOf } from './calendar.ts';
+import { type CalendarDate, dateOfNumber, dateText, dayNumberOf } from './calendar.ts';
 import { dayMs, hourMs, minuteMs } from './durations.ts';
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -46,6 +46,15 @@ export function wallMs(timeZone: string, atMs: number): number {
   const of = (type: Intl.DateTimeFormatPartTypes): number => part.get(type) ?? 0;
   const days = dayNumberOf({ year: of('year'), month: of('month'), day: of('day') });
   return days * dayMs + of('hour') * hourMs + of('minute') * minuteMs + of('second') * 1000;
+}
+
+/** `2026-11-20 06:30:07`, as clock and calendar show a moment. */
+export function clockText(timeZone: string, atMs: number): string {
+  const wall = wallMs(timeZone, atMs);
+  const seconds = Math.floor(wall / 1000) - Math.floor(wall / dayMs) * 86_400;
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const time = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(two).join(':');
+  return `${dateText(dateOfNumber(Math.floor(wall / dayMs)))} ${time}`;
 }
 
 /** By how much the clock of the zone is ahead of UTC at a moment. */

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..');
 const languages = ['en', 'fr', 'de', 'es', 'ar'];
 
 /** Sections that Node programs read: all languages at once. */
-const joined = ['codes', 'records', 'tables', 'mail'];
+const joined = ['codes', 'kinds', 'records', 'tables', 'mail'];
 /** Sections that are loaded by language and are no set of a screen. */
 const withoutSet = ['main', 'operatorPage', 'sharePage'];
 
@@ -20,6 +20,7 @@ const borrowed = {
   'main.alarms.priorities': 'records.alarmPriorities',
   'main.alarms.states': 'records.alarmStates',
   'main.alarms.reasons': 'records.closeReasons',
+  'rule.rules.kinds': 'kinds',
   'cut.orders.enginecutoff.reasons': 'tables.cutReasons',
   'sharePage.at': 'nearest.nearest.at',
   'sharePage.near': 'nearest.nearest.near',

@@ -129,6 +129,21 @@ const statesOf = async (): Promise<Readonly<Record<string, number>>> => {
   );
 };
 
+it('a mail is in the language of its rule and by the clock of the account, alone and as a digest', async () => {
+  const { mails, senders } = createOutbox();
+  await run("UPDATE accounts SET time_zone = 'Europe/Berlin' WHERE account_id = 'acme'");
+  await put('r1', { language: 'de' });
+  await report(1, 1000);
+  await report(2, 5 * hourMs, TOWING_START.code);
+  await deliver(senders);
+  laterMs += 61_000;
+  await deliver(senders);
+  const texts = mails.filter(({ to }) => to === 'one@example.com').map(({ text }) => text);
+  expect(texts).toHaveLength(2);
+  expect(texts[0]).toMatch(/^Notruf bei Rosie\n[^]*Geschehen: [-0-9]{10} [:0-9]{8} Europe\/Berlin\n/);
+  expect(texts[1]).toMatch(/^2 Ereignisse von Rosie, verspätet eingetroffen\n/);
+});
+
 describe('late alarms', () => {
   it('of a vehicle that comes back are one mail and one push for each recipient, and a call each for a webhook', async () => {
     const { mails, pushes, calls, senders } = createOutbox();
@@ -145,8 +160,8 @@ describe('late alarms', () => {
     const [{ subject, text } = { subject: '', text: '' }] = mails;
     expect(subject).toBe('[late] 100 events of Rosie');
     for (const part of [
-      `90  ${PANIC_ON.text} (${PANIC_ON.code})`,
-      `10  ${TOWING_START.text} (${TOWING_START.code})`,
+      `90  Panic (${PANIC_ON.code})`,
+      `10  Towing (${TOWING_START.code})`,
       'https://fleet.example.com/console/inbox',
       'the rule r1 of the account acme',
     ])

@@ -6,7 +6,9 @@ import {
   hostOf,
   mailboxesOf,
 } from '../../broker/core/notifications/delivery-targets.ts';
-import { mailOf, type Notice, pushBody, webhookBody } from '../../broker/core/notifications/notice.ts';
+import { digestMail } from '../../broker/core/notifications/digest.ts';
+import { type Notice, pushBody, webhookBody } from '../../broker/core/notifications/notice.ts';
+import { mailOf } from '../../broker/core/notifications/notice-mail.ts';
 import { isAddress, isPublicAddress } from '../../broker/core/notifications/public-address.ts';
 
 describe('an address is public', () => {
@@ -183,6 +185,8 @@ it('a mailbox is one plain address', () => {
   }
 });
 
+const english = { language: 'en', timeZone: 'UTC' } as const;
+
 describe('a notice', () => {
   const notice: Notice = {
     notificationNo: 1,
@@ -209,11 +213,53 @@ describe('a notice', () => {
   };
 
   it('is plain text by mail, with a subject of one line', () => {
-    const { subject, text } = mailOf(notice);
+    const { subject, text } = mailOf(notice, english);
     expect(subject).toBe('[late] Panic: Truck Bcc: x@y.z <b>');
     expect(text).toContain('Happened: 2026-11-21 09:05:07 UTC\n');
     expect(text).toContain('Position: 43.65107, -79.34702\n');
     expect(text).toContain('(late)');
+  });
+
+  it('is written in the language of its rule and by the clock of its account', () => {
+    const german = { language: 'de', timeZone: 'Europe/Berlin' } as const;
+    expect(mailOf({ ...notice, deviceName: 'LKW 17', escalation: 1 }, german)).toEqual({
+      subject: '[nicht übernommen] [verspätet] Notruf: LKW 17',
+      text: [
+        'Notruf bei LKW 17',
+        '',
+        'Gerät:     truck-17',
+        'Ereignis:  Notruf (63553)',
+        'Geschehen: 2026-11-21 10:05:07 Europe/Berlin',
+        'Empfangen: 2026-11-21 10:30:00 Europe/Berlin (verspätet)',
+        'Position:  43.65107, -79.34702',
+        'Alarm:     noch von niemandem übernommen',
+        'Zone:      depot',
+        '',
+        'Sie erhalten diese Mail durch die Regel r1 des Kontos acme.',
+        '',
+      ].join('\n'),
+    });
+    expect(mailOf({ ...notice, kind: 'device_offline', statusCode: 0 }, german).subject).toContain(
+      'Gerät offline',
+    );
+    const digest = {
+      digestNo: 7,
+      kinds: [{ statusCode: 63553, count: 3 }],
+      devices: 2,
+      fromMs: notice.timestampMs,
+      toMs: notice.receivedMs,
+      ruleIDs: ['r1', 'r2'],
+      newest: [notice],
+    };
+    const { subject, text } = digestMail(digest, german, 'https://fleet.example.com/');
+    expect(subject).toBe('[verspätet] 3 Ereignisse von 2 Fahrzeugen');
+    expect(text).toContain('Alle: https://fleet.example.com/inbox\n');
+    expect(text).toContain('durch die Regeln r1, r2 des Kontos acme');
+  });
+
+  it('shows UTC for a time zone that the platform does not know', () => {
+    const { text } = mailOf(notice, { language: 'en', timeZone: 'Mars/Olympus' });
+    expect(text).toContain('Happened: 2026-11-21 09:05:07 UTC\n');
   });
 
   it('is whole for machines, and without a position for lock screens', () => {
@@ -226,13 +272,16 @@ describe('a notice', () => {
   });
 
   it('of an occurrence contains its subject and when it ends', () => {
-    const { subject, text } = mailOf({
-      ...notice,
-      statusCode: 0,
-      kind: 'certificate_expiring',
-      objectID: '0a1b\r\nBcc: x@y.z',
-      endsMs: Date.UTC(2026, 11, 1),
-    });
+    const { subject, text } = mailOf(
+      {
+        ...notice,
+        statusCode: 0,
+        kind: 'certificate_expiring',
+        objectID: '0a1b\r\nBcc: x@y.z',
+        endsMs: Date.UTC(2026, 11, 1),
+      },
+      english,
+    );
     expect(subject).toBe('Certificate expires soon: Truck Bcc: x@y.z <b>');
     expect(text).toContain('Serial:   0a1b Bcc: x@y.z\n');
     expect(text).toContain('Ends:     2026-12-01 00:00:00 UTC\n');

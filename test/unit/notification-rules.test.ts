@@ -38,6 +38,7 @@ const rule: Rule = {
   quietHours: null,
   webhook: { url: 'https://hooks.example.com' },
   email: { addresses: ['a@example.com'] },
+  language: 'en',
   push: { userIDs: 'all' },
   alarm: null,
   escalatesAfterS: null,

@@ -2,6 +2,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 import type { ErrorDetail } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
+import { type Language, languages } from '../../../src/core/words/languages.ts';
 import { isTimeZone } from '../../../src/core/zoned-time.ts';
 import { alarmPriorities } from '../../core/notifications/alarm-kinds.ts';
 import {
@@ -106,6 +107,9 @@ const escalatesAfterS = Type.Unsafe<number | null>({
     'The rule notifies of alarms that had no owner for so many seconds, in place of events; null or absent: of events',
 });
 
+const language = Type.Enum(Object.keys(languages) as Language[], {
+  description: 'Of its mails; `en` without it',
+});
 const displayName = 'Name for people; the id without it';
 const active = 'False: the rule notifies of nothing; true without it';
 const offlineAfter =
@@ -129,6 +133,7 @@ export const ruleBody = Type.Object(
     quietHours: Type.Optional(quietHours),
     webhook: Type.Optional(webhook),
     email: Type.Optional(email),
+    language: Type.Optional(language),
     push: Type.Optional(push),
     alarm: Type.Optional(alarm),
     escalatesAfterS: Type.Optional(escalatesAfterS),
@@ -151,6 +156,7 @@ export const rule = Type.Object({
   quietHours,
   webhook,
   email,
+  language,
   push,
   alarm,
   escalatesAfterS,
@@ -171,6 +177,7 @@ export const exampleRule: RuleView = {
   quietHours: null,
   webhook: { url: 'https://hooks.example.com/fleet' },
   email: null,
+  language: 'en',
   push: { userIDs: ['dispatch'] },
   alarm: null,
   escalatesAfterS: null,
@@ -196,6 +203,7 @@ export function definitionOf(body: Static<typeof ruleBody>): RuleDefinition {
         : { ...hours, weekdays: hours.weekdays ?? everyDay, exceptUrgent: hours.exceptUrgent ?? true },
     webhook: body.webhook ?? null,
     email: body.email ?? null,
+    language: body.language ?? 'en',
     push: body.push == null ? null : { userIDs: body.push.userIDs ?? 'all' },
     alarm: body.alarm ?? null,
     escalatesAfterS: body.escalatesAfterS ?? null,
@@ -259,6 +267,7 @@ export const viewRule = (row: RuleRow): RuleView => ({
   quietHours: row.quietHours === null ? null : { ...row.quietHours, weekdays: [...row.quietHours.weekdays] },
   webhook: row.webhook,
   email: row.email === null ? null : { addresses: [...row.email.addresses] },
+  language: row.language,
   push: row.push === null ? null : row.push.userIDs === 'all' ? {} : { userIDs: [...row.push.userIDs] },
   alarm: row.alarm,
   escalatesAfterS: row.escalatesAfterS,

@@ -1,6 +1,7 @@
 // One message in place of many: what a vehicle reports late, as after a dead zone, reaches each recipient as a digest. Pure.
-import { statusText } from '../../../src/core/events/status-codes.ts';
-import { type Mail, type Notice, nameOf, oneLine, pushBody, when } from './notice.ts';
+import { mailWords } from '../../../build/words/mail.ts';
+import { type Notice, pushBody } from './notice.ts';
+import { codeName, type Mail, type MailForm, nameOf, oneLine, when } from './notice-mail.ts';
 
 /**
  * Late notices to one recipient wait so long for others, in ms: they are 15 min old at least, and a vehicle that comes back sends all it
@@ -27,36 +28,37 @@ export interface Digest {
 
 const countOf = ({ kinds }: Digest): number => kinds.reduce((sum, { count }) => sum + count, 0);
 
-/** The device when all notices are about it; else how many there are. */
-function aboutOf({ devices, newest: [first] }: Digest): string {
-  return devices > 1 || first === undefined ? `${devices} vehicles` : nameOf(first);
-}
-
 /** A mail in plain text. @param consoleUrl empty: not known, then there is no link. */
-export function digestMail(digest: Digest, consoleUrl: string): Mail {
-  const { kinds, fromMs, toMs, newest, ruleIDs } = digest;
-  const what = `${countOf(digest)} events of ${aboutOf(digest)}`;
+export function digestMail(digest: Digest, { language, timeZone }: MailForm, consoleUrl: string): Mail {
+  const { kinds, devices, fromMs, toMs, newest, ruleIDs } = digest;
+  const { notice: texts, colon } = mailWords[language];
+  const [first] = newest;
+  // The device when all notices are about it; else how many there are.
+  const about = devices > 1 || first === undefined ? texts.vehicles({ count: devices }) : nameOf(first);
+  const what = texts.events({ count: countOf(digest), about });
   const most = Math.max(...kinds.map(({ count }) => String(count).length));
-  const accountID = newest[0]?.accountID ?? '';
   const rules = ruleIDs.map(oneLine).join(', ');
+  const [from, to] = [when(fromMs, timeZone), when(toMs, timeZone)];
   const lines = [
-    `${what} arrived late`,
+    texts.arrivedLate({ what }),
     '',
-    `Happened: ${when(fromMs)} to ${when(toMs)}`,
+    `${texts.happened}${colon}${texts.span({ from, to })}`,
     '',
     ...kinds.map(
-      ({ statusCode, count }) => `${String(count).padStart(most)}  ${statusText(statusCode)} (${statusCode})`,
+      ({ statusCode, count }) =>
+        `${String(count).padStart(most)}  ${codeName(statusCode, language)} (${statusCode})`,
     ),
     '',
-    'The newest:',
+    texts.newest,
     ...newest.map(
-      (notice) => `${when(notice.timestampMs)}  ${statusText(notice.statusCode)}: ${nameOf(notice)}`,
+      (notice) =>
+        `${when(notice.timestampMs, timeZone)}  ${codeName(notice.statusCode, language)}${colon}${nameOf(notice)}`,
     ),
     '',
-    ...(consoleUrl === '' ? [] : [`All of them: ${consoleUrl}inbox`, '']),
-    `You get this by the ${ruleIDs.length === 1 ? 'rule' : 'rules'} ${rules} of the account ${accountID}.`,
+    ...(consoleUrl === '' ? [] : [texts.all({ url: `${consoleUrl}inbox` }), '']),
+    texts.whyRules({ count: ruleIDs.length, rules, account: first?.accountID ?? '' }),
   ];
-  return { subject: `[late] ${what}`, text: `${lines.join('\n')}\n` };
+  return { subject: `[${texts.late}] ${what}`, text: `${lines.join('\n')}\n` };
 }
 
 /** The message to a service worker: that of the newest notice, and how many it stands for. */

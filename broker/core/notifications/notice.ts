@@ -1,12 +1,11 @@
-// The content of a notification per channel: JSON for webhooks and push, plain text for mail. Pure. Texts from users or
-// vehicles are data: they never become markup and cannot end a header.
+// The content of a notification as JSON, for programs: inbox, webhooks and push. Its mail is in `notice-mail.ts`. Pure.
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { statusText } from '../../../src/core/events/status-codes.ts';
 import { kindText, type OccurrenceKind } from './occurrence-kinds.ts';
 import { isUrgent } from './status-episodes.ts';
 
 /** What a notice of the account about one of its users says; such a notice is for its administrators. */
-const userTopics = {
+export const userTopics = {
   unconfirmed: 'User waits for confirmation',
   confirmed: 'User confirmed as second person',
   password_off: 'Password for commands switched off',
@@ -136,7 +135,7 @@ export function webhookTestBody(given: {
 const pushNameMost = 128;
 
 /** Cut between characters, never inside of a surrogate pair. */
-const shorten = (text: string): string => Array.from(text).slice(0, pushNameMost).join('');
+export const shorten = (text: string): string => Array.from(text).slice(0, pushNameMost).join('');
 
 /** The message to a service worker. No position: it shows on locked screens. */
 export function pushBody(notice: Notice): string {
@@ -155,116 +154,4 @@ export function pushBody(notice: Notice): string {
     alarmID: String(notice.alarmNo ?? ''),
     escalated: notice.escalation > 0,
   });
-}
-
-/** One line: control characters, line and direction marks become spaces. */
-export const oneLine = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
-
-const moment = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'UTC',
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-});
-
-/** Put together from its parts: how a language writes a date changes with the platform. */
-export function when(ms: number): string {
-  const part = new Map(moment.formatToParts(ms).map(({ type, value }) => [type, value]));
-  const day = `${part.get('year')}-${part.get('month')}-${part.get('day')}`;
-  return `${day} ${part.get('hour')}:${part.get('minute')}:${part.get('second')} UTC`;
-}
-
-export interface Mail {
-  readonly subject: string;
-  readonly text: string;
-}
-
-/** The mail of a notice of the account about one of its users. */
-function userMailOf(notice: Notice): Mail {
-  const what = whatOf(notice);
-  const lines = [
-    `${what}: ${notice.userID}`,
-    '',
-    `Account:  ${notice.accountID}`,
-    `Happened: ${when(notice.timestampMs)}`,
-    '',
-    'You get this as an administrator of the account. If you do not know this person, ask the other administrators.',
-  ];
-  return { subject: `${what}: ${notice.userID}`, text: `${lines.join('\n')}\n` };
-}
-
-export const nameOf = (notice: Notice): string => shorten(oneLine(notice.deviceName)) || notice.deviceID;
-
-const positionOf = ({ latitude, longitude }: Notice): string =>
-  latitude === null || longitude === null ? 'unknown' : `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`;
-
-const ruleLineOf = ({ ruleID, accountID }: Notice): string =>
-  `You get this by the rule ${ruleID} of the account ${accountID}.`;
-
-/** What an occurrence is about, where that is not the device itself. */
-const objectNames: Partial<Record<OccurrenceKind, string>> = {
-  approval_requested: 'Approval: ',
-  approval_granted: 'Approval: ',
-  approval_refused: 'Approval: ',
-  approval_expired: 'Approval: ',
-  device_enrolled: 'Code:     ',
-  certificate_expiring: 'Serial:   ',
-};
-
-/** The mail of an occurrence. */
-function occurrenceMailOf(notice: Notice, kind: OccurrenceKind): Mail {
-  const what = `${whatOf(notice)}: ${nameOf(notice)}`;
-  const { timestampMs, receivedMs, userID, objectID, commandID, commandState, endsMs } = notice;
-  const happened = kind === 'device_offline' ? 'Since:    ' : 'Happened: ';
-  const objectName = objectNames[kind];
-  const lines = [
-    what,
-    '',
-    `Device:   ${notice.deviceID}`,
-    `${happened}${when(timestampMs)}`,
-    ...(receivedMs === timestampMs ? [] : [`Noted:    ${when(receivedMs)}`]),
-    ...(userID === '' ? [] : [`User:     ${oneLine(userID)}`]),
-    ...(objectName === undefined || objectID === '' ? [] : [`${objectName}${oneLine(objectID)}`]),
-    ...(commandID === null ? [] : [`Command:  ${commandID} ${commandState ?? ''}`.trimEnd()]),
-    ...(endsMs === null ? [] : [`Ends:     ${when(endsMs)}`]),
-    `Position: ${positionOf(notice)} (last known)`,
-    '',
-    ruleLineOf(notice),
-  ];
-  return { subject: what, text: `${lines.join('\n')}\n` };
-}
-
-/** A vehicle's clock is ahead when something happened by it so long after it was received, ms. */
-const clockFaultMs = 60_000;
-
-/** A mail in plain text. */
-export function mailOf(notice: Notice): Mail {
-  if (notice.topic !== null) return userMailOf(notice);
-  if (notice.kind !== null) return occurrenceMailOf(notice, notice.kind);
-  const name = nameOf(notice);
-  const what = whatOf(notice);
-  const position = positionOf(notice);
-  const isAhead = notice.timestampMs > notice.receivedMs + clockFaultMs;
-  const lines = [
-    `${what} on ${name}`,
-    '',
-    `Device:   ${notice.deviceID}`,
-    `Event:    ${what} (${notice.statusCode})`,
-    `Happened: ${when(notice.timestampMs)}${isAhead ? " (by the vehicle's clock, which is ahead)" : ''}`,
-    `Received: ${when(notice.receivedMs)}${notice.isLate ? ' (late)' : ''}`,
-    `Position: ${position}`,
-    ...(notice.escalation === 0 ? [] : ['Alarm:    no owner yet']),
-    ...(notice.geozoneID === '' ? [] : [`Geozone:  ${oneLine(notice.geozoneID)}`]),
-    ...(notice.commandID === null
-      ? []
-      : [`Command:  ${notice.commandID} ${notice.commandState ?? ''}`.trimEnd()]),
-    '',
-    ruleLineOf(notice),
-  ];
-  const marks = `${notice.escalation > 0 ? '[not taken] ' : ''}${notice.isLate ? '[late] ' : ''}`;
-  return { subject: `${marks}${what}: ${name}`, text: `${lines.join('\n')}\n` };
 }

@@ -1,6 +1,7 @@
 // Decides which rules notify of an event: one notification per episode by event time, quiet hours, late events. Pure, and
 // independent of the order of arrival; in doubt it notifies once too often rather than never.
 
+import type { Language } from '../../../src/core/words/languages.ts';
 import { activationCodes } from '../events/activation.ts';
 import { aheadMostMs } from '../events/projection.ts';
 import { type AlarmPriority, moreUrgent, priorityOf } from './alarm-kinds.ts';
@@ -28,6 +29,8 @@ export interface Rule {
   readonly webhook: { readonly url: string } | null;
   /** Addresses; `device` stands for the device's own. */
   readonly email: { readonly addresses: readonly string[] } | null;
+  /** Of its mails. */
+  readonly language: Language;
   readonly push: { readonly userIDs: 'all' | readonly string[] } | null;
   /** The alarm that its events raise. */
   readonly alarm: { readonly priority: AlarmPriority } | null;

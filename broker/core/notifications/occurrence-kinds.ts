@@ -1,20 +1,5 @@
 // What rules notify of besides events of vehicles: occurrences that the service itself records of a device. Data.
-
-const texts = {
-  device_offline: 'Device offline',
-  device_online: 'Device online again',
-  command_expired: 'Command expired',
-  command_refused: 'Command refused',
-  approval_requested: 'Cut waits for approval',
-  approval_granted: 'Cut approved',
-  approval_refused: 'Cut not approved',
-  approval_expired: 'Approval expired',
-  update_failed: 'Update failed',
-  device_enrolled: 'Device enrolled',
-  clone_suspected: 'Two units seem to have one identity',
-  data_unreadable: 'Data of a unit cannot be read',
-  certificate_expiring: 'Certificate expires soon',
-} as const;
+import { kindsTexts as texts } from '../../../build/words/kinds/en.ts';
 
 export type OccurrenceKind = keyof typeof texts;
 

@@ -2,15 +2,8 @@
 // platform's time zone table. A local time that a change of the clock leaves out is due as much later as the clock leaps, one that comes
 // twice is due the first time: each date that a schedule names has one due time.
 
-import {
-  type CalendarDate,
-  dateOfNumber,
-  dateText,
-  dayNumberOf,
-  dayNumberOfText,
-} from '../../../src/core/calendar.ts';
-import { dayMs, minuteMs } from '../../../src/core/durations.ts';
-import { dateAt, momentOf, wallMs } from '../../../src/core/zoned-time.ts';
+import { type CalendarDate, dateOfNumber, dayNumberOf, dayNumberOfText } from '../../../src/core/calendar.ts';
+import { clockText, dateAt, momentOf } from '../../../src/core/zoned-time.ts';
 
 export const reportPeriods = ['yesterday', 'lastWeek', 'lastMonth'] as const;
 export type ReportPeriod = (typeof reportPeriods)[number];
@@ -128,9 +121,4 @@ export function periodBefore(period: ReportPeriod, timeZone: string, atMs: numbe
 }
 
 /** `2026-11-20 06:30`, as clock and calendar of the zone show a moment. */
-export function momentText(timeZone: string, atMs: number): string {
-  const wall = wallMs(timeZone, atMs);
-  const minute = Math.floor((wall - Math.floor(wall / dayMs) * dayMs) / minuteMs);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  return `${dateText(dateAt(timeZone, atMs))} ${two(Math.floor(minute / 60))}:${two(minute % 60)}`;
-}
+export const momentText = (timeZone: string, atMs: number): string => clockText(timeZone, atMs).slice(0, 16);

@@ -215,9 +215,11 @@ export function expireDeliveries(beforeMs: number, nowMs: number): Statement {
 export interface DeliveryContent {
   readonly notice: Notice;
   readonly target: string;
-  /** Of the rule's webhook. */
+  /** Of the rule, as it is kept; '' without one. */
   readonly definition: string;
   readonly secret: string;
+  /** Of the account; '' when it was deleted. */
+  readonly timeZone: string;
   /** Null on another channel, or when its registration was removed. */
   readonly push: {
     readonly registrationNo: number;
@@ -227,11 +229,12 @@ export interface DeliveryContent {
   } | null;
 }
 
-export const contentColumns = sql`y.target, y.escalation, r.rule_id, r.definition, r.webhook_secret, d.device_id,
+export const contentColumns = sql`y.target, y.escalation, r.rule_id, r.definition, r.webhook_secret, a.time_zone, d.device_id,
   d.display_name, n.*, l.alarm_no, p.registration_no, p.endpoint, p.p256dh, p.auth`;
 
 export const contentTables = sql`deliveries y LEFT JOIN notification_rules r ON r.rule_no = y.rule_no
   JOIN notifications n ON n.event_no = y.event_no LEFT JOIN devices d ON d.device_no = n.device_no
+  LEFT JOIN accounts a ON a.account_id = y.account_id
   LEFT JOIN alarm_events l ON l.event_no = y.event_no
   LEFT JOIN push_registrations p ON y.channel = 'push' AND p.account_id = y.account_id
     AND CAST(p.registration_no AS TEXT) = y.target`;
@@ -254,6 +257,7 @@ export function toContent(row: Row): DeliveryContent {
     // Null in a notice about a user, which has no rule.
     definition: textOrEmpty(row, 'definition'),
     secret: textOrEmpty(row, 'webhook_secret'),
+    timeZone: textOrEmpty(row, 'time_zone'),
     push:
       registrationNo === null
         ? null

@@ -1,6 +1,7 @@
 // Statements on notification rules and their episodes. A rule is kept as JSON, checked when it was saved; the webhook secret is a
 // column of its own and is read only to sign a delivery.
 
+import type { Language } from '../../../src/core/words/languages.ts';
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { DeliveryFault } from '../../core/notifications/delivery-fault.ts';
@@ -38,11 +39,18 @@ function toRule(row: Row): RuleRow {
   };
 }
 
-/** The webhook of a rule's definition as it is kept; null when it has none. */
-export function webhookUrlOf(definition: string): string | null {
+/** A rule's definition as it is kept; null for '', that of no rule. */
+function parseDefinition(definition: string): RuleDefinition | null {
   // Only `putRule` writes the column.
-  return definition === '' ? null : ((JSON.parse(definition) as RuleDefinition).webhook?.url ?? null);
+  return definition === '' ? null : (JSON.parse(definition) as RuleDefinition);
 }
+
+/** The webhook of a rule's definition as it is kept; null when it has none. */
+export const webhookUrlOf = (definition: string): string | null =>
+  parseDefinition(definition)?.webhook?.url ?? null;
+
+/** The language of a rule's mails, by its definition as it is kept; English without a rule. */
+export const languageOf = (definition: string): Language => parseDefinition(definition)?.language ?? 'en';
 
 const columns: Statement = { sql: 'rule_no, account_id, rule_id, definition, changed_ms', params: [] };
 

@@ -20,6 +20,7 @@ export const webhookRule: RuleDefinition = {
   quietHours: null,
   webhook: { url: 'https://hooks.example.com/' },
   email: null,
+  language: 'en',
   push: null,
   alarm: null,
   escalatesAfterS: null,

@@ -10,6 +10,7 @@ import {
   mustShow,
   truckIDs,
 } from './bench.ts';
+import { ownedID } from './owner.ts';
 
 const deviceID = 'operations-device';
 const imported = ['operations-import-1', 'operations-import-2'] as const;
@@ -131,7 +132,7 @@ interface Orders {
 
 /** Orders that wait keep a device from being deleted, as its engine may be cut off: they are withdrawn. */
 async function withdrawOrders(bench: Bench): Promise<void> {
-  for (const id of truckIDs) {
+  for (const id of [...truckIDs, ownedID]) {
     await mustRefuse(bench, 'deleteDevice', { body: { deviceID: id }, code: 'conflict' });
     const { commands } = await bench.read<Orders>(`/command/list/${id}`);
     for (const { commandID } of commands.filter(({ hasEnded }) => !hasEnded)) {

@@ -5,6 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { formWords } from '../../../../build/words/form.ts';
 import { ruleWords } from '../../../../build/words/rule.ts';
+import { type Language, languages } from '../../../../src/core/words/languages.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import {
   ActionDialog,
@@ -37,6 +38,7 @@ import {
   type Trial,
   weekdays,
 } from '../../state/rules/rule-draft.ts';
+import { language } from '../../words/word-set.ts';
 import { useGroups, useUsers } from '../people/use-people.ts';
 import { ruleChanges, useRules } from './use-rules.ts';
 
@@ -114,6 +116,11 @@ function useActFields({ draft, faults }: FieldsOf, hadWebhook: boolean): Of {
     },
     hadWebhook && draft.webhook !== '' && { name: 'rotateSecret', label: texts.secret, text: fields.rotate },
     { name: 'emails', label: fields.emails, hint: fields.emailsHint, most: 5200 },
+    draft.emails.trim() !== '' && {
+      name: 'language',
+      label: fields.emailLanguage,
+      options: optionsOf(Object.keys(languages) as Language[], languages),
+    },
     { name: 'push', label: fields.push, options: optionsOf(pushChoices, texts.push) },
     draft.push === 'users' && {
       name: 'users',
@@ -211,7 +218,8 @@ export function RuleForm({ rule }: { readonly rule: Rule | null }) {
   const { fields } = texts;
   const navigate = useNavigate();
   const rules = useRules().items;
-  const [typed, put] = useFields(draftOf(rule, Intl.DateTimeFormat().resolvedOptions().timeZone));
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const [typed, put] = useFields(draftOf(rule, timeZone, useValue(language)));
   // The operation would replace a rule that is there.
   const ids = rules?.map(({ ruleID }) => ruleID);
   const made = useNewID(typed, fields, rule === null ? ids : []);

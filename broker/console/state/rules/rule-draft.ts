@@ -1,4 +1,5 @@
 // A notification rule as the form holds it, and what the form sends. Pure.
+import type { Language } from '../../../../src/core/words/languages.ts';
 import type { Body, Result } from '../../api/operations.ts';
 
 export type Rule = Result<'getRules'>['rules'][number];
@@ -39,6 +40,7 @@ export interface RuleDraft {
   readonly rotateSecret: boolean;
   /** Mailboxes with commas between them, as typed. */
   readonly emails: string;
+  readonly language: Language;
   readonly push: PushChoice;
   readonly users: readonly string[];
   readonly alarm: AlarmChoice;
@@ -58,8 +60,11 @@ function pushOf(push: Rule['push']): Pick<RuleDraft, 'push' | 'users'> {
   return push.userIDs === undefined ? { push: 'all', users: [] } : { push: 'users', users: push.userIDs };
 }
 
-/** @param rule null: a new one, about alarms. @param timeZone of the quiet hours that are switched on in the form. */
-export function draftOf(rule: Rule | null, timeZone: string): RuleDraft {
+/**
+ * @param rule null: a new one, about alarms.
+ * @param timeZone of the quiet hours that are switched on in the form. @param language of the mails of a new one.
+ */
+export function draftOf(rule: Rule | null, timeZone: string, language: Language): RuleDraft {
   const quiet = rule?.quietHours ?? null;
   return {
     id: rule?.ruleID ?? '',
@@ -80,6 +85,7 @@ export function draftOf(rule: Rule | null, timeZone: string): RuleDraft {
     webhook: rule?.webhook?.url ?? '',
     rotateSecret: false,
     emails: rule?.email?.addresses.join(', ') ?? '',
+    language: rule?.language ?? language,
     ...pushOf(rule?.push ?? null),
     alarm: rule?.alarm?.priority ?? 'none',
     escalates: rule?.escalatesAfterS == null ? '' : String(rule.escalatesAfterS),
@@ -162,6 +168,7 @@ export function bodyOf(draft: RuleDraft): Body<'updateRule'> {
       : null,
     webhook: webhook === '' ? null : { url: webhook },
     email: emails.length === 0 ? null : { addresses: emails },
+    language: draft.language,
     push: draft.push === 'none' ? null : draft.push === 'all' ? {} : { userIDs: [...draft.users] },
     alarm: draft.alarm === 'none' ? null : { priority: draft.alarm },
     escalatesAfterS: draft.escalates === '' ? null : wholeOf(draft.escalates, 10, 86_400),

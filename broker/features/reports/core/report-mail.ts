@@ -4,7 +4,7 @@ import { dateText } from '../../../../src/core/calendar.ts';
 import { type ColumnID, firstSort, formOf, isNumeric } from '../../../../src/core/reports/columns.ts';
 import { type ReportRow, shownColumns, sortRows, sumOf, valueOf } from '../../../../src/core/reports/rows.ts';
 import { csvOfReport, namedValue } from '../../../../src/core/reports/table.ts';
-import { oneLine } from '../../../core/notifications/notice.ts';
+import { oneLine } from '../../../core/notifications/notice-mail.ts';
 import { type DatedPeriod, momentText } from '../../../core/reports/due-times.ts';
 import {
   type CutReason,
