@@ -206,10 +206,10 @@ await yargs(hideBin(process.argv))
     (parser) =>
       parser
         .option('sections', {
-          describe: 'What to measure; bridges on PostgreSQL alone',
+          describe: 'What to measure; bridges on PostgreSQL alone, cluster where RabbitMQ and PostgreSQL are',
           choices: ingestSections,
           array: true,
-          default: ingestSections,
+          default: ['single', 'batch', 'latency', 'bridges'] as const,
         })
         .option('store', {
           describe: 'Which database; postgres starts a server of its own',

@@ -9,6 +9,7 @@ import { openDatabase } from '../../src/adapters/database/database.ts';
 import { type PostgresBench, startPostgres } from '../support/database/postgres.ts';
 import { copyDatabase } from './history-drop.ts';
 import type { IngestLoad } from './ingest-client.ts';
+import { pressCluster } from './ingest-cluster.ts';
 import {
   furnish,
   ingestAccount,
@@ -22,7 +23,7 @@ import {
   stop,
 } from './ingest-servers.ts';
 
-export const ingestSections = ['single', 'batch', 'latency', 'bridges'] as const;
+export const ingestSections = ['single', 'batch', 'latency', 'bridges', 'cluster'] as const;
 type Section = (typeof ingestSections)[number];
 
 export interface IngestBenchOptions {
@@ -136,29 +137,38 @@ function ratioOf(runs: readonly Round[], [one, other]: readonly [string, string]
   };
 }
 
+function figureOf(
+  section: string,
+  runs: readonly Round[],
+  { names, pairs }: { readonly names: readonly string[]; readonly pairs: Comparison['pairs'] },
+): IngestFigure {
+  const middles = names.map((name) => [name, middle(runs.flatMap((run) => run[name] ?? []))] as const);
+  return {
+    section,
+    sides: Object.fromEntries(middles),
+    ratios: pairs.map((pair) => ratioOf(runs, pair)),
+  };
+}
+
+/** What one run of a side found, while the others wait. */
+const lineOf = (section: string, name: string, one: Measured): string =>
+  `${section}, ${name}: ${Math.round(one.eventsPerS)} events/s, p99 ${one.p99Ms.toFixed(1)} ms, ${cpuOf(one).toFixed(2)} us CPU each`;
+
 /** Each side in turn, several times. */
 async function compare({ options, postgres }: Bench, of: Comparison): Promise<IngestFigure> {
   const { section, load, sides, pairs, processes } = of;
   const runs: Round[] = [];
+  const names = sides.map(({ name }) => name);
   for (let round = 0; round < options.rounds; round++) {
     const run: Record<string, Measured> = {};
     for (const { name, servers } of round % 2 === 0 ? sides : sides.toReversed()) {
       const measured = await measure({ servers, postgres }, load, processes);
       run[name] = measured;
-      const { eventsPerS, p99Ms, cpuUs, databaseUs } = measured;
-      options.say(
-        `${section}, ${name}: ${Math.round(eventsPerS)} events/s, p99 ${p99Ms.toFixed(1)} ms, ${(cpuUs + databaseUs).toFixed(2)} us CPU each`,
-      );
+      options.say(lineOf(section, name, measured));
     }
     runs.push(run);
   }
-  const middles = sides.map(({ name }) => [name, middle(runs.flatMap((run) => run[name] ?? []))] as const);
-  const isPaced = load.ratePerS !== null;
-  return {
-    section,
-    sides: Object.fromEntries(middles),
-    ratios: isPaced ? [] : pairs.map((pair) => ratioOf(runs, pair)),
-  };
+  return figureOf(section, runs, { names, pairs: load.ratePerS === null ? pairs : [] });
 }
 
 const baseLoad = (seconds: number) => ({ accountID, secret, warmupS: 1.5, seconds, ratePerS: null });
@@ -211,6 +221,18 @@ async function bridgesOf(bench: Bench, database: string): Promise<readonly Inges
     figures.push(await compare(bench, { section, load, sides, pairs, processes: 2 }));
   }
   return figures;
+}
+
+/** Through RabbitMQ: two bridges beside two consumers that only acknowledge. */
+async function clusterOf({ seconds, rounds, say }: IngestBenchOptions): Promise<IngestFigure> {
+  const section = `cluster: ${titles.single.replace('1,000', '300')}`;
+  const runs: Record<string, Measured>[] = [];
+  await pressCluster({ seconds, rounds }, (side, measured) => {
+    say(lineOf(section, side, measured));
+    if (side === 'bridges') runs.push({ bridges: measured });
+    else Object.assign(runs.at(-1) ?? {}, { consumers: measured });
+  });
+  return figureOf(section, runs, { names: ['bridges', 'consumers'], pairs: [['bridges', 'consumers']] });
 }
 
 async function openSides(bench: Bench, database: string): Promise<Sides> {
@@ -284,7 +306,7 @@ export async function benchIngest(options: IngestBenchOptions): Promise<IngestBe
     await furnish(await openDatabase({ database, environment: {}, use: 'command' }));
     let history: HistoryStart | null = null;
     const figures: IngestFigure[] = [];
-    if (sections.some((section) => section !== 'bridges')) {
+    if (sections.some((section) => section !== 'bridges' && section !== 'cluster')) {
       const opened =
         file === null ? await openSides(bench, database) : await openHistory(bench, { database, file });
       ({ history } = opened);
@@ -294,6 +316,7 @@ export async function benchIngest(options: IngestBenchOptions): Promise<IngestBe
     }
     if (postgres !== null && sections.includes('bridges'))
       figures.push(...(await bridgesOf(bench, database)));
+    if (sections.includes('cluster')) figures.push(await clusterOf(options));
     return { figures, history, store, loadBefore, loadAfter: loadavg()[0] ?? 0 };
   } finally {
     for (const server of started) await stop(server);

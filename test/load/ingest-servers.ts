@@ -252,6 +252,7 @@ export async function measure(
   { servers, postgres }: Place,
   load: Omit<IngestLoad, 'port'>,
   processes = 1,
+  onBegun = async (): Promise<void> => undefined,
 ): Promise<Measured> {
   const share = Math.floor(load.clients / processes);
   const loads = Array.from({ length: processes }, (_unused, at) => {
@@ -266,8 +267,10 @@ export async function measure(
   ];
   await Promise.all(loads.map(({ begun }) => begun));
   const [from, fromMs] = [used(), performance.now()];
+  const counting = onBegun();
   await Promise.race(loads.map(({ ended }) => ended));
   const [to, tookMs] = [used(), performance.now() - fromMs];
+  await counting;
   const counted = together(await Promise.all(loads.map(({ result }) => result)));
   const events = Math.max(1, (counted.eventsPerS * tookMs) / 1000);
   const [cpuUs = 0, databaseUs = 0, loadUs = 0] = to.map(

@@ -1,7 +1,7 @@
 // A bridge behind one RabbitMQ node with the configuration that we ship, in real processes: what vehicles send is stored before
 // it is acknowledged, what they may do is what the embedded broker lets them do, and a revoked secret ends the connection.
 // Three nodes, two bridges and kills are test/cluster.
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import amqp from 'amqplib';
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashSecret } from '../../broker/store/devices/device-secret.ts';
 import { findDevice, insertDevice, replaceSecret } from '../../broker/store/devices/devices.ts';
 import { openPostgres } from '../../src/adapters/database/postgres.ts';
+import { generateSigningKey } from '../../src/adapters/signing.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
@@ -111,6 +112,12 @@ describe.skipIf(missing !== null)(title, () => {
     await expect.poll(() => vehicle.books().open, waiting).toBe(0);
     expect(await storedOf('truck-1')).toBe(200);
     await expect.poll(() => isOnline('truck-1'), waiting).toBe(true);
+  });
+
+  it('lets one bridge at a time take each queue, so that the order of what a vehicle says stays', () => {
+    const listed = rabbit.ctl('list_queues', '-p', 'fleet', 'name', 'arguments').split('\n');
+    for (const name of ['fleetward.events', 'fleetward.sessions'])
+      expect(listed.find((line) => line.startsWith(name))).toMatch(/x-single-active-consumer\W+true/);
   });
 
   it('brings a command to the vehicle, and its answer back', async () => {
@@ -278,6 +285,7 @@ describe.skipIf(missing !== null)(title, () => {
       return program.complaints();
     };
     const signingKeyFile = join(folder, 'strange-key.pem');
+    writeFileSync(signingKeyFile, generateSigningKey().privatePem, { mode: 0o600 });
     expect(await fails({ signingKeyFile })).toContain('another signing key');
     bridge.program.signal('SIGTERM');
     await bridge.program.ended();

@@ -17,6 +17,8 @@ export interface BridgeSetup {
   readonly build?: string;
   /** Another key than the other bridges have. */
   readonly signingKeyFile?: string;
+  /** Settings beside those of every bridge. */
+  readonly flags?: readonly string[];
 }
 
 export interface Bridge {
@@ -63,7 +65,7 @@ export function bridgeFlags(setup: BridgeSetup): readonly string[] {
 export async function startBridge(setup: BridgeSetup): Promise<Bridge> {
   const { build } = setup;
   const node = { flags: [], env: {}, ...(build === undefined ? {} : { build }) };
-  const program = startProgram('broker', ['start', ...bridgeFlags(setup)], node);
+  const program = startProgram('broker', ['start', ...bridgeFlags(setup), ...(setup.flags ?? [])], node);
   const ready = (): LogLine | undefined => program.lines.find((line) => line.msg === 'broker_ready');
   const line = await waitUntil('the bridge', () => ready() ?? program.exitCode() !== null).catch(
     (thrown: unknown) => {

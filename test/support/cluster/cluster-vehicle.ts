@@ -1,7 +1,8 @@
 // A vehicle as a cluster sees it: an outbox that is sent again until the broker's own `ack`, a new connection to another node
-// whenever the old one ends, a counter that lets no command in twice. It keeps books of everything, for a test to compare.
+// whenever the old one ends or brings no `ack`, as the agent does, a counter that lets no command in twice. It keeps books of everything, for a test to compare.
 import { randomBytes } from 'node:crypto';
 import mqtt, { type MqttClient } from 'mqtt';
+import { deliveryLimits } from '../../../agent/core/link/delivery.ts';
 import { decodeAck, decodeCommand } from '../../../src/core/wire/wire.ts';
 
 export interface VehicleOptions {
@@ -69,6 +70,7 @@ export function createVehicle(options: VehicleOptions): Vehicle {
   let counter = 0;
   let next = Math.floor(Math.random() * ports.length);
   let lastAckMs = Date.now();
+  let connectedMs = Date.now();
   let dueMs = Date.now() + Math.random() * everyMs;
 
   const make = (fact: Readonly<Record<string, unknown>> = {}): number => {
@@ -150,6 +152,7 @@ export function createVehicle(options: VehicleOptions): Vehicle {
     client = own;
     own.on('connect', () => {
       counts.connects += 1;
+      connectedMs = Date.now();
       greet(own).catch(() => own.stream.destroy());
     });
     own.on('message', (name, payload) => {
@@ -170,6 +173,10 @@ export function createVehicle(options: VehicleOptions): Vehicle {
       dueMs = nowMs + everyMs * (0.5 + Math.random());
     }
     flush();
+    // RabbitMQ 3.x may show a subscription that nothing is routed to after a node came back (rabbitmq-server#5075).
+    const isUnanswered =
+      outbox.size > 0 && nowMs - Math.max(lastAckMs, connectedMs) > deliveryLimits.ackTimeoutMs;
+    if (isUnanswered) client?.stream.destroy();
   }, roundMs);
   open();
   return {
