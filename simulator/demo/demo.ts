@@ -359,8 +359,6 @@ async function runVehicles(
   const vehicles: Vehicle[] = [];
   try {
     const log = createFileLog(paths.vehicleLog);
-    // Never rejects; it runs while the vehicles start.
-    const code = makeLoginCode(begun.brokerOptions);
     for (const id of deviceIDs(options.vehicles)) {
       const device = record.devices[id];
       if (device === undefined) continue;
@@ -370,7 +368,9 @@ async function runVehicles(
       vehicles.push(member.vehicle);
     }
     await openPractice(options, paths, { ...begun, members });
-    output.write(formatWelcome(options, paths, { password, code: await code }));
+    // Last: a newer code of the same user ends it, and on a later start the practice signs in by one too.
+    const code = await makeLoginCode(begun.brokerOptions);
+    output.write(formatWelcome(options, paths, { password, code }));
     const died = broker.died.then((reason): void => {
       throw new AppError('unavailable', reason);
     });

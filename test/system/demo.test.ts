@@ -33,7 +33,7 @@ function listen(): Promise<{ server: Server; port: number }> {
 }
 
 function startDemo(...args: string[]): Demo {
-  const child = spawn(process.execPath, [program, 'demo', '--state', state, '--vehicles', '2', ...args], {
+  const child = spawn(process.execPath, [program, 'demo', '--state', state, '--vehicles', '6', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
@@ -48,11 +48,11 @@ function startDemo(...args: string[]): Demo {
   return demo;
 }
 
-/** Waits until both vehicles are online. */
+/** Waits until all vehicles are online. */
 async function served({ child, said }: Demo): Promise<void> {
   const look = (): boolean => {
     if (child.exitCode !== null) throw new Error(`the demo ended:\n${said()}`);
-    return /2 of 2 online, .* [1-9]\d* events acknowledged/.test(said());
+    return /6 of 6 online, .* [1-9]\d* events acknowledged/.test(said());
   };
   await waitUntil('vehicles online', look, { seen: said });
 }
@@ -114,7 +114,9 @@ describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
     await served(demo);
     const { stdout } = spawnSync('sh', ['-c', pasted(demo.said())], { encoding: 'utf8' });
     const answer = JSON.parse(stdout) as { devices: { deviceID: string; deviceLastHeartbeat: number }[] };
-    expect(answer.devices.map((device) => device.deviceID)).toEqual(['van-01', 'van-02']);
+    expect(answer.devices.map((device) => device.deviceID)).toEqual(
+      Array.from({ length: 6 }, (_, at) => `van-0${at + 1}`),
+    );
     expect(answer.devices.every((device) => device.deviceLastHeartbeat > 0)).toBe(true);
     password = /Password\s+(\S+)\s+\(shown once\)/.exec(demo.said())?.[1] ?? '';
     expect(password.length).toBeGreaterThanOrEqual(16);
@@ -189,7 +191,7 @@ describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
     expect(readFileSync(join(state, 'broker.log'), 'utf8')).not.toContain(codeIn(demo.said()));
     const lines = pasted(demo.said()).replace(/PASSWORD='.*'/, `PASSWORD='${password}'`);
     const { stdout } = spawnSync('sh', ['-c', lines], { encoding: 'utf8' });
-    expect((JSON.parse(stdout) as { devices: unknown[] }).devices).toHaveLength(2);
+    expect((JSON.parse(stdout) as { devices: unknown[] }).devices).toHaveLength(6);
   });
 
   it('says why it ends when the broker dies', async () => {
