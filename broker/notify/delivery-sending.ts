@@ -29,7 +29,6 @@ interface Outgoing {
 export async function sendDelivery(senders: Senders, one: Outgoing): Promise<Sending> {
   const { channel, content, digest, consoleUrl, nowS } = one;
   const { notice, target, push } = content;
-  const form = { language: languageOf(content.definition), timeZone: content.timeZone };
   switch (channel) {
     case 'webhook': {
       const url = webhookUrlOf(content.definition);
@@ -37,16 +36,18 @@ export async function sendDelivery(senders: Senders, one: Outgoing): Promise<Sen
       const body = webhookBody(notice);
       return senders.webhook({ url, secret: content.secret, id: idOf(content), timestampS: nowS, body });
     }
-    case 'email':
+    case 'email': {
       if (senders.email === null) return { kind: 'gone', fault: 'no_mail_server' };
       // Of a user it is what an administrator wrote.
       if (mailboxesOf(target).join() !== target) return { kind: 'gone', fault: 'no_mailbox' };
+      const form = { language: languageOf(content.definition), timeZone: content.timeZone };
       return senders.email({
         to: target,
         ...(digest === null
           ? { id: idOf(content), ...mailOf(notice, form) }
           : { id: `digest-${digest.digestNo}`, ...digestMail(digest, form, consoleUrl) }),
       });
+    }
     case 'push': {
       if (push === null) return { kind: 'gone', fault: 'push_ended' };
       const { endpoint, p256dh, auth } = push;

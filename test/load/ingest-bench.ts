@@ -226,12 +226,9 @@ async function bridgesOf(bench: Bench, database: string): Promise<readonly Inges
 /** Through RabbitMQ: two bridges beside two consumers that only acknowledge. */
 async function clusterOf({ seconds, rounds, say }: IngestBenchOptions): Promise<IngestFigure> {
   const section = `cluster: ${titles.single.replace('1,000', '300')}`;
-  const runs: Record<string, Measured>[] = [];
-  await pressCluster({ seconds, rounds }, (side, measured) => {
-    say(lineOf(section, side, measured));
-    if (side === 'bridges') runs.push({ bridges: measured });
-    else Object.assign(runs.at(-1) ?? {}, { consumers: measured });
-  });
+  const runs = await pressCluster({ seconds, rounds }, (side, measured) =>
+    say(lineOf(section, side, measured)),
+  );
   return figureOf(section, runs, { names: ['bridges', 'consumers'], pairs: [['bridges', 'consumers']] });
 }
 

@@ -69,10 +69,10 @@ async function startBridges({ rabbit, database, db, folder, authPort }: Cluster)
   };
 }
 
-/** Two consumers, and who lets every vehicle in. */
+/** Two consumers, and an authentication server that allows every login. */
 async function startConsumers({ rabbit, authPort }: Cluster): Promise<Takers> {
-  const doorman: HttpServer = createServer((_request, response) => void response.end('allow'));
-  await new Promise<void>((resolve) => doorman.listen(authPort, '127.0.0.1', resolve));
+  const authServer: HttpServer = createServer((_request, response) => void response.end('allow'));
+  await new Promise<void>((resolve) => authServer.listen(authPort, '127.0.0.1', resolve));
   const children: ChildProcess[] = [];
   const counts = [0, 0];
   for (const at of counts.keys()) {
@@ -102,8 +102,8 @@ async function startConsumers({ rabbit, authPort }: Cluster): Promise<Takers> {
       const ended = children.map((child) => new Promise((resolve) => void child.once('exit', resolve)));
       for (const child of children) child.kill('SIGTERM');
       await Promise.all(ended);
-      doorman.closeAllConnections();
-      await new Promise((resolve) => void doorman.close(resolve));
+      authServer.closeAllConnections();
+      await new Promise((resolve) => void authServer.close(resolve));
     },
   };
 }
@@ -144,8 +144,8 @@ async function press({ rabbit, postgres }: Cluster, takers: Takers, seconds: num
 /** Runs both sides in turn. Needs RabbitMQ, PostgreSQL and a build. */
 export async function pressCluster(
   { seconds, rounds }: { readonly seconds: number; readonly rounds: number },
-  tell: (side: 'bridges' | 'consumers', measured: Measured) => void,
-): Promise<void> {
+  tell: (side: string, measured: Measured) => void,
+): Promise<readonly Readonly<Record<string, Measured>>[]> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetward-cluster-'));
   const postgres = await startPostgres(postgresSettings);
   const authPort = await freePort();
@@ -159,16 +159,22 @@ export async function pressCluster(
     db = await openPostgres({ url: database });
     const cluster = { rabbit, postgres, database, db, folder, authPort };
     // The bridges come first: they make the queues.
+    const runs: Readonly<Record<string, Measured>>[] = [];
     for (let round = 0; round < rounds; round++) {
+      const run: Record<string, Measured> = {};
       for (const side of ['bridges', 'consumers'] as const) {
         const takers = await (side === 'bridges' ? startBridges : startConsumers)(cluster);
         try {
-          tell(side, await press(cluster, takers, seconds));
+          const measured = await press(cluster, takers, seconds);
+          run[side] = measured;
+          tell(side, measured);
         } finally {
           await takers.end();
         }
       }
+      runs.push(run);
     }
+    return runs;
   } finally {
     await db?.close();
     await rabbit?.close();

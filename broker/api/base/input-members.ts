@@ -3,6 +3,7 @@
 import { type TOptional, type TString, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { linePatternSource, textPatternSource } from '../../../src/core/ids.ts';
+import { type Language, languages } from '../../../src/core/words/languages.ts';
 import { passwordLeast, passwordMost, weaknessOf } from '../../core/accounts/password.ts';
 import { mailboxOrNoneSource } from '../../core/notifications/delivery-targets.ts';
 import type { DeviceRow } from '../../store/devices/devices.ts';
@@ -13,6 +14,10 @@ export const timeZone = Type.String({
   maxLength: 64,
   description: 'IANA time zone, for example `America/Toronto`',
 });
+
+/** A language of the product. */
+export const languageName = (description: string) =>
+  Type.Enum(Object.keys(languages) as Language[], { description });
 
 export const newPassword = Type.String({
   minLength: passwordLeast,

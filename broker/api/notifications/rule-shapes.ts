@@ -2,7 +2,6 @@
 import { type Static, type TObject, Type } from 'typebox';
 import type { ErrorDetail } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
-import { type Language, languages } from '../../../src/core/words/languages.ts';
 import { isTimeZone } from '../../../src/core/zoned-time.ts';
 import { alarmPriorities } from '../../core/notifications/alarm-kinds.ts';
 import {
@@ -12,7 +11,7 @@ import {
 } from '../../core/notifications/delivery-targets.ts';
 import { occurrenceKinds } from '../../core/notifications/occurrence-kinds.ts';
 import type { RuleDefinition, RuleRow } from '../../store/notifications/rules.ts';
-import { lineText } from '../base/input-members.ts';
+import { languageName, lineText } from '../base/input-members.ts';
 
 const strict = { additionalProperties: false } as const;
 const id = (description: string) => Type.String({ pattern: idPatternSource, description });
@@ -107,9 +106,7 @@ const escalatesAfterS = Type.Unsafe<number | null>({
     'The rule notifies of alarms that had no owner for so many seconds, in place of events; null or absent: of events',
 });
 
-const language = Type.Enum(Object.keys(languages) as Language[], {
-  description: 'Of its mails; `en` without it',
-});
+const language = languageName('Of its mails; `en` without it');
 const displayName = 'Name for people; the id without it';
 const active = 'False: the rule notifies of nothing; true without it';
 const offlineAfter =

@@ -64,8 +64,11 @@ const objectLabels: Partial<Record<OccurrenceKind, 'approval' | 'code' | 'serial
 /** A vehicle's clock is ahead when something happened by it so long after it was received, ms. */
 const clockFaultMs = 60_000;
 
-type Label = 'device' | 'event' | 'happened' | 'since' | 'noted' | 'received' | 'user' | 'position' | 'alarm';
-type Fact = readonly [Label | 'approval' | 'code' | 'serial' | 'command' | 'ends' | 'geozone', string | null];
+type Label =
+  | ('device' | 'event' | 'happened' | 'since' | 'noted' | 'received' | 'user' | 'approval')
+  | ('code' | 'serial' | 'command' | 'ends' | 'position' | 'alarm' | 'geozone');
+/** A line of a mail; null: there is nothing to say. */
+type Fact = readonly [Label, string | null];
 
 function positionOf({ latitude, longitude }: Notice, unknown: string): string {
   return latitude === null || longitude === null
@@ -97,7 +100,7 @@ function occurrenceFacts(notice: Notice, kind: OccurrenceKind, form: MailForm): 
     [kind === 'device_offline' ? 'since' : 'happened', when(timestampMs, form.timeZone)],
     ['noted', receivedMs === timestampMs ? null : when(receivedMs, form.timeZone)],
     ['user', userID === '' ? null : oneLine(userID)],
-    [objectLabel ?? 'code', objectLabel === undefined || objectID === '' ? null : oneLine(objectID)],
+    ...(objectLabel === undefined || objectID === '' ? [] : [[objectLabel, oneLine(objectID)] as const]),
     ['command', notice.commandID],
     ['ends', endsMs === null ? null : when(endsMs, form.timeZone)],
     ['position', texts.lastKnown({ position: positionOf(notice, texts.unknown) })],

@@ -2,8 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
-import { type Language, languages } from '../../../src/core/words/languages.ts';
-import { lineText, timeZone } from '../../api/base/input-members.ts';
+import { languageName, lineText, timeZone } from '../../api/base/input-members.ts';
 import { faultCodes, viewFault } from '../../core/notifications/delivery-fault.ts';
 import { mailboxSource } from '../../core/notifications/delivery-targets.ts';
 import { reportPeriods } from '../../core/reports/due-times.ts';
@@ -46,7 +45,7 @@ const time = Type.String({
   pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
   description: '`HH:MM` in `timeZone`',
 });
-const language = Type.Enum(Object.keys(languages) as Language[], { description: 'Of mail and file' });
+const language = languageName('Of mail and file');
 const recipients = Type.Array(Type.String({ maxLength: 254, pattern: mailboxSource }), {
   minItems: 1,
   maxItems: scheduleLimits.recipients,

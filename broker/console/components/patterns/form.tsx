@@ -1,7 +1,9 @@
 // A form: its fields from a description, and the dialog that sends it by one call.
+
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Fragment, isValidElement, type ReactElement, type ReactNode, useState } from 'react';
 import { formWords } from '../../../../build/words/form.ts';
+import { type Language, languages } from '../../../../src/core/words/languages.ts';
 import { isID } from '../../state/device-view.ts';
 import { Checks } from '../checks.tsx';
 import { FormField } from '../fields/form-field.tsx';
@@ -21,6 +23,9 @@ interface Option<V> {
 
 export const optionsOf = <V extends string>(values: readonly V[], texts: Readonly<Record<V, string>>) =>
   values.map((value): Option<V> => ({ value, text: texts[value] }));
+
+/** Each language of the product by its own name. */
+export const languageOptions = optionsOf(Object.keys(languages) as Language[], languages);
 
 export const groupOptions = (
   groups: readonly { readonly groupID: string; readonly groupDisplayName: string }[] = [],

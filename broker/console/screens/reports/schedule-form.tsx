@@ -2,11 +2,11 @@
 import { useNavigate } from '@tanstack/react-router';
 import { reportWords } from '../../../../build/words/report.ts';
 import { scheduleWords } from '../../../../build/words/schedule.ts';
-import { languages } from '../../../../src/core/words/languages.ts';
 import {
   ActionDialog,
   Fields,
   groupOptions,
+  languageOptions,
   optionsOf,
   useFields,
   useNewID,
@@ -147,7 +147,7 @@ export function ScheduleForm({ schedule, taken }: ScheduleFormProps) {
           {
             name: 'language',
             label: fields.language,
-            options: optionsOf(Object.keys(languages) as ScheduleDraft['language'][], languages),
+            options: languageOptions,
           },
         ]}
         draft={draft}

@@ -5,13 +5,13 @@ import { useNavigate } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { formWords } from '../../../../build/words/form.ts';
 import { ruleWords } from '../../../../build/words/rule.ts';
-import { type Language, languages } from '../../../../src/core/words/languages.ts';
 import { ActionButton } from '../../components/action-button.tsx';
 import {
   ActionDialog,
   type Field,
   Fields,
   groupOptions,
+  languageOptions,
   optionsOf,
   ShownOnce,
   useFields,
@@ -119,7 +119,7 @@ function useActFields({ draft, faults }: FieldsOf, hadWebhook: boolean): Of {
     draft.emails.trim() !== '' && {
       name: 'language',
       label: fields.emailLanguage,
-      options: optionsOf(Object.keys(languages) as Language[], languages),
+      options: languageOptions,
     },
     { name: 'push', label: fields.push, options: optionsOf(pushChoices, texts.push) },
     draft.push === 'users' && {
