@@ -58,6 +58,16 @@ const triesMost = 3;
 /** Device numbers by name. A number is never used again, so a stale one shows as a deleted device. */
 function createNames(find: ClusterUplinksOptions['find']) {
   const known = new Map<string, DeviceRef>();
+  /** Questions that are under way: a start brings many events of each device at once. */
+  const asked = new Map<string, Promise<DeviceRef | null>>();
+  const ask = async (user: string, address: DeviceAddress): Promise<DeviceRef | null> => {
+    const found = await find(address);
+    if (found === null) return null;
+    const [oldest] = known.keys();
+    if (known.size >= namesMost && oldest !== undefined) known.delete(oldest);
+    known.set(user, found);
+    return found;
+  };
   return {
     async find(address: DeviceAddress): Promise<DeviceRef | null> {
       const user = formatDeviceUser(address);
@@ -67,14 +77,22 @@ function createNames(find: ClusterUplinksOptions['find']) {
         known.set(user, held);
         return held;
       }
-      const found = await find(address);
-      if (found === null) return null;
-      const [oldest] = known.keys();
-      if (known.size >= namesMost && oldest !== undefined) known.delete(oldest);
-      known.set(user, found);
-      return found;
+      const underWay = asked.get(user);
+      if (underWay !== undefined) return underWay;
+      const asking = ask(user, address);
+      asked.set(user, asking);
+      const end = (): void => {
+        if (asked.get(user) === asking) asked.delete(user);
+      };
+      asking.then(end, end);
+      return asking;
     },
-    forget: (address: DeviceAddress): void => void known.delete(formatDeviceUser(address)),
+    /** The next question is asked anew: one that is under way may have begun before the device was deleted. */
+    forget(address: DeviceAddress): void {
+      const user = formatDeviceUser(address);
+      known.delete(user);
+      asked.delete(user);
+    },
   };
 }
 

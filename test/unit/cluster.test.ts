@@ -302,6 +302,28 @@ describe('a payload that was consumed from a cluster', () => {
     expect(await unknown.uplinks.handle(delivered, wanted)).toEqual({ kind: 'dropped' });
   });
 
+  it('asks for its device once, however many others of it wait for the answer', async () => {
+    const answers: (() => void)[] = [];
+    let isOut = true;
+    const stored: number[] = [];
+    const { uplinks } = createUplinks(
+      (device) => Promise.resolve(void stored.push(device.deviceNo)),
+      () =>
+        new Promise((resolve, reject) => {
+          answers.push(() => (isOut ? reject(new AppError('storage', 'gone')) : resolve(ref)));
+        }),
+    );
+    const all = Array.from({ length: 20 }, () => uplinks.handle(delivered, wanted));
+    expect(answers).toHaveLength(1);
+    answers[0]?.();
+    // Each is tried again after a fault of the store.
+    await expect.poll(() => answers.length).toBe(2);
+    isOut = false;
+    answers[1]?.();
+    expect(await Promise.all(all)).toEqual(all.map(() => ({ kind: 'stored', device: ref })));
+    expect([answers.length, stored.length]).toEqual([2, 20]);
+  });
+
   it('is ignored when it is not wanted any more', async () => {
     let tries = 0;
     const { uplinks, kept } = createUplinks(() => {
