@@ -315,7 +315,8 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const publish = async (device: DeviceRef, message: Downlink): Promise<boolean> =>
     (await parts.mqtt?.publish(device, message)) ?? false;
   const canSend = (): boolean => (parts.mqtt?.fault?.() ?? null) === null;
-  const sending = { db: grouped, clock, entropy, signer, log, publish, isShared, canSend };
+  const kick = (device: DeviceRef, reason: string): void => parts.mqtt?.kick(device, reason);
+  const sending = { db: grouped, clock, entropy, signer, log, publish, isShared, canSend, kick };
   // A cluster passes publishes on without their connection: only the long topic says whose they are.
   const ledger = createCommandLedger(isShared ? sending : { ...sending, eventsTopic: shortEventsTopic });
   const requests = createDeviceRequests(sending);

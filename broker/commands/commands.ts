@@ -347,6 +347,7 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
     sender,
     queues,
     doubtful: new Set(),
+    unanswered: new Map(),
     sentUpTo: new Map(),
     lastIssuedMs: 0,
     arrived: createArrivalClock(options.clock),

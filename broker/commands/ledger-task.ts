@@ -19,7 +19,13 @@ export interface LedgerContext {
   readonly queues: Queues;
   /** Devices with a command that may be recorded as sent but was not: the work on it failed halfway. */
   readonly doubtful: Set<number>;
+  /** How often each command was sent again without a report. */
+  readonly unanswered: Map<string, number>;
 }
+
+/** The connection of a vehicle ends when a command was sent again so often, and each time when it was twice as often. */
+const unansweredLeast = 3;
+const unansweredKept = 1000;
 
 export const expiryPeriodMs = 1000;
 
@@ -78,16 +84,32 @@ export async function expireOnce({ db, clock, log }: LedgerOptions): Promise<num
   return result?.rows.length ?? 0;
 }
 
+/**
+ * True when commands seem not to reach the vehicle although it is connected: RabbitMQ 3 may list a subscription that nothing is routed to
+ * (rabbitmq-server#5075). The vehicle cannot notice it where only that of the commands is concerned.
+ */
+function isOutOfReach({ unanswered }: LedgerContext, commandID: string): boolean {
+  const count = (unanswered.get(commandID) ?? 0) + 1;
+  unanswered.delete(commandID);
+  unanswered.set(commandID, count);
+  const [oldest] = unanswered.keys();
+  if (unanswered.size > unansweredKept && oldest !== undefined) unanswered.delete(oldest);
+  return Number.isInteger(Math.log2(count / unansweredLeast));
+}
+
 /** Sends commands that another process recorded but did not send before it ended, and those that were lost. */
-async function resend({
-  options: { db, clock, log },
-  sender,
-}: Pick<LedgerContext, 'options' | 'sender'>): Promise<void> {
+async function resend(context: LedgerContext): Promise<void> {
+  const { options, sender } = context;
+  const { db, clock, log } = options;
   for (const row of await unansweredCommands(db, Math.round(clock.utcMs()))) {
     const boot = await presentBoot(db, row.deviceNo);
     const { commandID, deviceNo } = row;
     log.info('command_unanswered', { commandID, deviceNo, commandState: row.commandState });
-    if (boot !== null) await sender.command(row, boot, { kind: 'again', counter: row.sentCounter });
+    if (boot === null) continue;
+    await sender.command(row, boot, { kind: 'again', counter: row.sentCounter });
+    if (!isOutOfReach(context, commandID)) continue;
+    log.warn('commands_out_of_reach', { commandID, deviceNo, sentAgain: context.unanswered.get(commandID) });
+    options.kick?.(row, 'commands do not reach it');
   }
 }
 

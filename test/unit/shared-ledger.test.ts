@@ -32,6 +32,7 @@ async function bench(paces: readonly number[] = [0]) {
   const device = await addDevice(db, 'acme', 'truck-1');
   const entropy = createBenchEntropy();
   const sent: CommandBody[] = [];
+  const kicked: string[] = [];
   let at = 0;
   const slowly = async <T>(work: () => Promise<T>): Promise<T> => {
     at += 1;
@@ -52,6 +53,7 @@ async function bench(paces: readonly number[] = [0]) {
       signer,
       log: createBenchLog(),
       isShared: true,
+      kick: ({ deviceID }) => void kicked.push(deviceID),
       async publish(_device: DeviceRef, { verb, payload }) {
         if (!life.publishes) return false;
         const text = new TextDecoder().decode(payload);
@@ -72,6 +74,7 @@ async function bench(paces: readonly number[] = [0]) {
     db,
     clock,
     sent,
+    kicked,
     lives,
     device,
     hello: (by: number) => ledger(by).onHello(device, helloOf(`b${++boots}`)),
@@ -173,6 +176,24 @@ describe('two ledgers on one store', () => {
       const counters = of.sent.map(({ counter }) => counter);
       expect(counters).toEqual([...new Set(counters)].sort((a, b) => a - b));
     }
+  });
+
+  it('end the connection of a vehicle that a restore does not reach within 15 s, and ever more rarely after that', async () => {
+    const of = await bench();
+    await advanceUntilSettled(of.clock, of.hello(0));
+    await advanceUntilSettled(of.clock, of.request(0, '0', 'enginecutoff'));
+    await of.pass(14_000);
+    expect(of.kicked).toEqual([]);
+    const after = [];
+    for (let passed = 15; passed <= 120; passed += 15) {
+      of.kicked.length = 0;
+      await of.pass(15_000);
+      if (of.kicked.length > 0) after.push(passed);
+      expect(new Set(of.kicked)).toEqual(new Set(of.kicked.slice(0, 1)));
+    }
+    // After 3, 6, 12 and 24 sendings; the vehicle stays connected between them.
+    expect(after).toHaveLength(4);
+    expect(of.sent.length).toBeGreaterThan(20);
   });
 
   it('send nothing to a vehicle that is recorded as offline, until its next hello', async () => {
