@@ -143,13 +143,14 @@ export function layTree(options: TreeOptions, target: string): readonly Bundled[
   const manifest = { name: product.name, version, type: 'module', private: true, license: 'Apache-2.0' };
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o644 });
   const bundled = packages.map((path) => putPackage(options, target, path));
+  const copied = product.built.filter((folder) => folder.startsWith('node_modules/'));
   const natives = treeFiles(target).filter((file) => file.endsWith('.node'));
   const lacking = product.natives.find(
     (name) => natives.filter((file) => file.startsWith(`node_modules/${name}`)).length !== 1,
   );
   if (lacking !== undefined || natives.length !== product.natives.length)
     throw new Error(`the native parts for ${options.arch} are not all there: ${natives.join(', ')}`);
-  return bundled;
+  return [...bundled, ...copied.map((folder) => describe(join(root, folder)))];
 }
 
 /** Every regular file of a tree with its path, ascending by code units as manifests want it. */

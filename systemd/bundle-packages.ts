@@ -8,8 +8,13 @@ import { isLicence } from './closure.ts';
 
 const repository = new URL('../..', import.meta.url).pathname;
 const names = ['typebox'] as const;
-/** What a report of the simulator holds (`simulator/cli/page-files.ts`). */
-const copied = ['uplot/dist/uPlot.iife.min.js', 'uplot/dist/uPlot.min.css', 'uplot/LICENSE'] as const;
+/** What a report of the simulator holds (`simulator/cli/page-files.ts`), and the page of the interface (`broker/adapters/http/docs.ts`). */
+const copied = [
+  ...['dist/uPlot.iife.min.js', 'dist/uPlot.min.css', 'LICENSE'].map((file) => `uplot/${file}`),
+  ...['static/swagger-ui-bundle.js', 'static/swagger-ui.css', 'LICENSE'].map(
+    (file) => `@fastify/swagger-ui/${file}`,
+  ),
+];
 
 interface Manifest {
   readonly name: string;

@@ -17,7 +17,6 @@ const partsOf: Readonly<Record<string, readonly RegExp[]>> = {
   'better-sqlite3': [/^lib\//, /^build\/Release\/better_sqlite3\.node$/],
   '@serialport/bindings-cpp': [/^dist\//, /^prebuilds\//],
   mqtt: [/^build\/(?!bin\/)/],
-  '@fastify/swagger-ui': [/^index\.js$/, /^lib\//, /^static\//],
 };
 
 /** Whether a file at the root of a package says under which terms it may be used. */

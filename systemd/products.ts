@@ -75,7 +75,7 @@ export const brokerProduct: Product = {
   entries: ['broker/main.js'],
   folders: ['broker', 'src', 'build'],
   data: [],
-  built: ['broker/console'],
+  built: ['broker/console', 'node_modules/@fastify/swagger-ui'],
   natives: ['better-sqlite3', '@node-rs/argon2-linux-'],
   depends: common,
   description: `broker of a fleet: MQTT, command ledger and HTTP service
@@ -106,7 +106,7 @@ export const imageProgram: Program = {
   entries: ['systemd/image/entry.js'],
   folders: ['systemd', 'broker', 'simulator', 'agent', 'src', 'build'],
   data: ['agent/boards', 'simulator/scenarios', 'simulator/pages'],
-  built: ['broker/console', 'node_modules/uplot'],
+  built: ['broker/console', 'node_modules/@fastify/swagger-ui', 'node_modules/uplot'],
   natives: ['better-sqlite3', '@node-rs/argon2-linux-'],
 };
 

@@ -268,7 +268,12 @@ describe('the service', () => {
     expect(page.text).not.toMatch(/https?:\/\//);
     expect(page.headers['content-security-policy']).toContain("default-src 'none'");
     const script = await service.call({ path: '/docs/static/swagger-initializer.js' });
-    expect(script.text).toMatch(/"?validatorUrl"?:\s*null/);
+    expect(script.text).toMatch(/validatorUrl: null/);
+    // Every file that the page names is there.
+    const named = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, name]) => `/docs/${name}`);
+    expect(named).toHaveLength(4);
+    for (const path of named) expect((await service.call({ path })).status, path).toBe(200);
+    expect((await service.call({ path: '/docs' })).headers['location']).toBe('/docs/');
   });
 
   it('has the document of test/data/openapi.json', () => {

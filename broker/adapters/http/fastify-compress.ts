@@ -63,26 +63,31 @@ function declare({ reply }: Exchange, encoding: Encoding | null): void {
   if (encoding !== null) void reply.header('content-encoding', encoding);
 }
 
-/** Sends a whole text. The work is done on another thread. */
-export async function sendText(exchange: Exchange, text: string | Buffer): Promise<unknown> {
-  const { reply } = exchange;
-  const encoding = encodingOf(acceptOf(exchange));
-  const isShort = text.length < leastBytes;
-  declare(exchange, isShort ? null : encoding);
-  if (encoding === null || isShort) return reply.send(text);
-  return reply.send(await (encoding === 'br' ? brotliOf(text, brotliOptions) : gzipOf(text, gzipOptions)));
+async function packed(text: string | Buffer, encoding: Encoding | null): Promise<string | Buffer> {
+  if (encoding === null) return text;
+  return encoding === 'br' ? brotliOf(text, brotliOptions) : gzipOf(text, gzipOptions);
 }
 
-/** Sends one text again and again: packed once for each coding. */
-export function createFixedText(text: string): (exchange: Exchange) => Promise<unknown> {
-  const packed = new Map<Encoding, Promise<Buffer>>();
+/** Sends a whole text. The work is done on another thread. */
+export async function sendText(exchange: Exchange, text: string | Buffer): Promise<unknown> {
+  const encoding = text.length < leastBytes ? null : encodingOf(acceptOf(exchange));
+  declare(exchange, encoding);
+  return exchange.reply.send(await packed(text, encoding));
+}
+
+/** Sends one text again and again: read when it is asked for, and packed once for each coding. */
+export function createFixedText(
+  read: () => string | Promise<string>,
+): (exchange: Exchange) => Promise<unknown> {
+  const known = new Map<Encoding | null, Promise<string | Buffer>>();
+  const readPacked = async (encoding: Encoding | null) => packed(await read(), encoding);
   return async (exchange) => {
     const encoding = encodingOf(acceptOf(exchange));
     declare(exchange, encoding);
-    if (encoding === null) return exchange.reply.send(text);
-    const bytes =
-      packed.get(encoding) ?? (encoding === 'br' ? brotliOf(text, brotliOptions) : gzipOf(text, gzipOptions));
-    packed.set(encoding, bytes);
+    const bytes = known.get(encoding) ?? readPacked(encoding);
+    known.set(encoding, bytes);
+    // A file that could not be read is read again for the next request.
+    bytes.catch(() => known.delete(encoding));
     return exchange.reply.send(await bytes);
   };
 }

@@ -137,7 +137,8 @@ function needPlainBody({ request, reply }: Exchange): void {
 
 interface Route extends RouteHost {
   readonly operation: Operation;
-  readonly checker: Checker;
+  /** Made for the first request: to compile the schemas of all operations takes a tenth of a start. */
+  readonly checker: () => Checker;
 }
 
 /** Bytes that a client must take in the time after which it counts as stalled: what a poor mobile link carries in a minute. */
@@ -186,7 +187,7 @@ const ownerOf = (caller: Caller): Owner =>
   isLinkCaller(caller) ? { ...caller, accountID: `${caller.accountID} shares` } : caller;
 
 async function serve(route: Route, exchange: Exchange): Promise<unknown> {
-  const { operation, checker, services } = route;
+  const { operation, services } = route;
   const { request, reply } = exchange;
   const turn = route.order.turn(request);
   if (turn !== null) {
@@ -199,6 +200,7 @@ async function serve(route: Route, exchange: Exchange): Promise<unknown> {
     needRole(caller, operation);
     if (operation.access !== 'share') needTokenRight(caller, operation);
   }
+  const checker = route.checker();
   const params = composed(request.params);
   checker.checkParams(params);
   checker.checkQuery(request.query);
@@ -240,7 +242,15 @@ export const routeUrl = (path: string): string => path.replace(/\{(\w+)\}/g, ':$
 
 /** Adds the routes of an operation, one for each path that it is served at. */
 export function addOperation(host: RouteHost, operation: Operation): void {
-  const route: Route = { ...host, operation, checker: createChecker(operation) };
+  let checker: Checker | null = null;
+  const route: Route = {
+    ...host,
+    operation,
+    checker: () => {
+      checker ??= createChecker(operation);
+      return checker;
+    },
+  };
   const type = operation.produces ?? 'application/json';
   for (const path of servedPaths(operation)) {
     host.app.route({

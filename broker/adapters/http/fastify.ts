@@ -28,6 +28,7 @@ import type { MapStyle } from '../../ports/map-style.ts';
 import type { TlsMaterial } from '../../ports/tls.ts';
 import { serverOptions } from '../keys/tls-options.ts';
 import { type ListenAddress, listenError } from '../listen.ts';
+import { addDocs } from './docs.ts';
 import { createFixedText, type Exchange } from './fastify-compress.ts';
 import { addConsole } from './fastify-console.ts';
 import { addCorsHeaders, addPreflights } from './fastify-cors.ts';
@@ -46,7 +47,6 @@ import {
   createAddressList,
 } from './http-connections.ts';
 import { localhost, openTwin } from './localhost-twin.ts';
-import { registerDocs } from './swagger.ts';
 
 const probePaths = ['/', '/livez', '/readyz', '/openapi.json'] as const;
 
@@ -259,8 +259,12 @@ function addUnknownPaths({ app, options }: Host): void {
   });
 }
 
-function addProbes({ app, options }: Host, document: object): void {
-  const sendDocument = createFixedText(JSON.stringify(document));
+function addProbes({ app, options }: Host): void {
+  let document: string | null = null;
+  const sendDocument = createFixedText(() => {
+    document ??= JSON.stringify(createOpenapi(options.operations, options.version, options.introduction));
+    return document;
+  });
   app.get('/openapi.json', (request, reply) => {
     void reply.type('application/json; charset=utf-8');
     return sendDocument({ request, reply });
@@ -348,11 +352,10 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const { stalledMs, gatherBytes, heldBytes } = { ...httpLimits, ...options };
   const routes = { ...host, ...checks, services, stalledMs, gatherBytes, heldBytes };
   for (const operation of options.operations) addOperation(routes, operation);
-  const document = createOpenapi(options.operations, options.version, options.introduction);
-  addProbes(host, document);
+  addProbes(host);
+  addDocs(app);
   if (options.console !== undefined) addConsole(app, options.console, options.mapStyle ?? null);
   if (options.maps != null) addMaps(routes, options.maps);
-  await registerDocs(app, document);
   await app.ready();
   const { clock, log } = services;
   const limits = options.connections ?? httpLimits.connections;
