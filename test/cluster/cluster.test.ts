@@ -1,6 +1,7 @@
 // Three RabbitMQ nodes, two bridges, one PostgreSQL and some hundred vehicles, all real processes on loopback. One after the
 // other is killed under load: nothing that was acknowledged is lost, nothing is stored twice, no command is carried out
-// twice, and there is no gap over 15 s. Prints its figures. FLEETWARD_TEST_VEHICLES says how many vehicles (300).
+// twice, and there is no gap over 15 s. Prints its figures. FLEETWARD_TEST_VEHICLES says how many vehicles (300), FLEETWARD_TEST_EVERY_MS
+// how often each reports (1500) and FLEETWARD_TEST_LOAD_S how long the load goes on after each step (10).
 import { existsSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,8 +39,9 @@ const isBuilt = existsSync(new URL('dist/broker/main.js', checkout).pathname);
 const missing = isBuilt ? (rabbitmqMissing ?? postgresMissing) : 'skipped: not built';
 const title = `two bridges behind three RabbitMQ nodes${missing === null ? '' : ` (${missing})`}`;
 const count = Number(process.env['FLEETWARD_TEST_VEHICLES'] ?? 300);
+const everyMs = Number(process.env['FLEETWARD_TEST_EVERY_MS'] ?? 1500);
+const loadMs = Number(process.env['FLEETWARD_TEST_LOAD_S'] ?? 10) * 1000;
 const gapMostMs = 15_000;
-const loadMs = 10_000;
 const draining = { timeout: 90_000, interval: 250 } as const;
 
 describe.skipIf(missing !== null)(title, () => {
@@ -111,7 +113,7 @@ describe.skipIf(missing !== null)(title, () => {
     for (let at = 0; at < 2; at++) bridges.push(await startBridge(setup()));
     balancer = await startBalancer(authPort, () => alive().map((bridge) => bridge.authPort));
     const ports = rabbit.nodes.map(({ mqtt }) => mqtt);
-    fleet = await startFleet(count, { ports, everyMs: 1500, spreadMs: 5000 });
+    fleet = await startFleet(count, { ports, everyMs, spreadMs: 5000 });
     await waitUntil('the fleet', () => fleet.every((vehicle) => vehicle.client()?.connected));
     note('fleet up');
     gaps = watchGaps(fleet);

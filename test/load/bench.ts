@@ -206,7 +206,8 @@ await yargs(hideBin(process.argv))
     (parser) =>
       parser
         .option('sections', {
-          describe: 'What to measure; bridges on PostgreSQL alone, cluster where RabbitMQ and PostgreSQL are',
+          describe:
+            'What to measure; bridges on PostgreSQL alone, cluster where RabbitMQ and PostgreSQL are, others where RabbitMQ and NATS are',
           choices: ingestSections,
           array: true,
           default: ['single', 'batch', 'latency', 'bridges'] as const,

@@ -61,6 +61,9 @@ export async function commitsWhile(
 /** A copy that is on disk: what is still to be written would be waited for by the commits that are measured. */
 export function copyDatabase(from: string, to: string): void {
   copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  // A broker refuses a fleet whose keys it has not.
+  for (const key of ['.signing-key.pem', '.vapid-key.pem'])
+    if (existsSync(`${from}${key}`)) copyFileSync(`${from}${key}`, `${to}${key}`);
   fsyncSync(openSync(to, 'r+'));
 }
 

@@ -10,11 +10,13 @@ import { type PostgresBench, startPostgres } from '../support/database/postgres.
 import { copyDatabase } from './history-drop.ts';
 import type { IngestLoad } from './ingest-client.ts';
 import { pressCluster } from './ingest-cluster.ts';
+import { startOthers } from './ingest-others.ts';
 import {
   furnish,
   ingestAccount,
   type Measured,
   measure,
+  type Place,
   postgresSettings,
   type Server,
   startBare,
@@ -23,8 +25,10 @@ import {
   stop,
 } from './ingest-servers.ts';
 
-export const ingestSections = ['single', 'batch', 'latency', 'bridges', 'cluster'] as const;
+export const ingestSections = ['single', 'batch', 'latency', 'bridges', 'cluster', 'others'] as const;
 type Section = (typeof ingestSections)[number];
+/** Sections that start servers of their own. */
+const isApart: ReadonlySet<Section> = new Set(['bridges', 'cluster', 'others']);
 
 export interface IngestBenchOptions {
   readonly sections: readonly Section[];
@@ -101,7 +105,7 @@ const middle = (runs: readonly Measured[]): Measured => ({
 /** One side of a comparison: the servers that its clients go to. */
 interface Side {
   readonly name: string;
-  readonly servers: readonly Server[];
+  readonly servers: Place['servers'];
 }
 
 interface Bench {
@@ -232,6 +236,24 @@ async function clusterOf({ seconds, rounds, say }: IngestBenchOptions): Promise<
   return figureOf(section, runs, { names: ['bridges', 'consumers'], pairs: [['bridges', 'consumers']] });
 }
 
+/** Single events beside other brokers, all of which have a message on its way to the disk before its PUBACK. */
+async function othersOf(bench: Bench, database: string): Promise<IngestFigure> {
+  const { options, folder, started } = bench;
+  const ours = await startBroker({ database, folder, profile: options.profile });
+  started.push(ours);
+  const others = await startOthers(folder);
+  try {
+    return await compare(bench, {
+      section: `others: ${titles.single}`,
+      load: { ...baseLoad(options.seconds), ...shapes.single },
+      sides: [{ name: 'ours', servers: [ours] }, ...others],
+      pairs: others.map(({ name }) => ['ours', name]),
+    });
+  } finally {
+    for (const other of others) await other.close();
+  }
+}
+
 async function openSides(bench: Bench, database: string): Promise<Sides> {
   const { options, folder, started } = bench;
   const stored = (await bench.postgres?.create()) ?? join(folder, 'physical.db');
@@ -303,7 +325,7 @@ export async function benchIngest(options: IngestBenchOptions): Promise<IngestBe
     await furnish(await openDatabase({ database, environment: {}, use: 'command' }));
     let history: HistoryStart | null = null;
     const figures: IngestFigure[] = [];
-    if (sections.some((section) => section !== 'bridges' && section !== 'cluster')) {
+    if (sections.some((section) => !isApart.has(section))) {
       const opened =
         file === null ? await openSides(bench, database) : await openHistory(bench, { database, file });
       ({ history } = opened);
@@ -313,6 +335,7 @@ export async function benchIngest(options: IngestBenchOptions): Promise<IngestBe
     }
     if (postgres !== null && sections.includes('bridges'))
       figures.push(...(await bridgesOf(bench, database)));
+    if (sections.includes('others')) figures.push(await othersOf(bench, database));
     if (sections.includes('cluster')) figures.push(await clusterOf(options));
     return { figures, history, store, loadBefore, loadAfter: loadavg()[0] ?? 0 };
   } finally {

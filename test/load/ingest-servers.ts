@@ -153,8 +153,13 @@ export const startBroker = ({ database, folder, profile, limitMs }: BrokerWish):
       program('../../broker/main.js'),
       'start',
       `--database=${database}`,
-      `--signing-key-file=${join(folder, 'signing-key.pem')}`,
-      `--vapid-key-file=${join(folder, 'vapid-key.pem')}`,
+      // Those of a file lie beside it.
+      ...(/^postgres(ql)?:/.test(database)
+        ? [
+            `--signing-key-file=${join(folder, 'signing-key.pem')}`,
+            `--vapid-key-file=${join(folder, 'vapid-key.pem')}`,
+          ]
+        : []),
       '--http-port=0',
       '--mqtt-port=0',
       // The bench is one user who asks as fast as he can.

@@ -190,7 +190,7 @@ export async function benchLatency(options: LatencyBenchOptions): Promise<Latenc
   const started: Server[] = [];
   try {
     await furnishAll(database, ['alone', 'loaded'], Math.ceil(options.commands / commandsEach));
-    const { publicKey } = loadSigningKey(join(folder, 'signing-key.pem'));
+    const { publicKey } = loadSigningKey(`${database}.signing-key.pem`);
     const bare = await startBare('none', '');
     started.push(bare);
     const floor = await measureFloor(bare);

@@ -1,5 +1,6 @@
-// A vehicle as a cluster sees it: an outbox that is sent again until the broker's own `ack`, a new connection to another node
-// whenever the old one ends or brings no `ack`, as the agent does, a counter that lets no command in twice. It keeps books of everything, for a test to compare.
+// A vehicle as a cluster sees it: an outbox that is kept until the broker's own `ack`, at most as many batches in flight as the agent has, a
+// new connection to another node, where all of it is sent again, whenever the old one ends or brings no `ack`, and a counter that lets no
+// command in twice. It keeps books of everything, for a test to compare.
 import { randomBytes } from 'node:crypto';
 import mqtt, { type MqttClient } from 'mqtt';
 import { deliveryLimits } from '../../../agent/core/link/delivery.ts';
@@ -43,14 +44,14 @@ export interface Vehicle {
   close(): Promise<void>;
 }
 
-const resendMs = 5000;
 const roundMs = 250;
 const batchMost = 50;
 
 interface Fact {
   readonly event: Readonly<Record<string, unknown>>;
   readonly madeMs: number;
-  sentMs: number;
+  /** Number of its batch on this connection; null: not sent yet. */
+  batch: number | null;
 }
 
 const bodyOf = (token: string): Uint8Array => Buffer.from(token.split('.')[1] ?? '', 'base64url');
@@ -68,6 +69,7 @@ export function createVehicle(options: VehicleOptions): Vehicle {
   let isClosed = false;
   let isResting = everyMs === 0;
   let counter = 0;
+  let batches = 0;
   let next = Math.floor(Math.random() * ports.length);
   let lastAckMs = Date.now();
   let connectedMs = Date.now();
@@ -79,7 +81,7 @@ export function createVehicle(options: VehicleOptions): Vehicle {
     const madeMs = Date.now();
     if (outbox.size === 0) lastAckMs = madeMs;
     const event = { seq, timestamp: Math.floor(madeMs / 1000), statusCode: 61_472, ...fact };
-    outbox.set(seq, { event, madeMs, sentMs: 0 });
+    outbox.set(seq, { event, madeMs, batch: null });
     return seq;
   };
   const takeAck = (payload: Uint8Array): void => {
@@ -109,10 +111,13 @@ export function createVehicle(options: VehicleOptions): Vehicle {
       make({ statusCode: 61_504, commandID, commandState });
   };
   const flush = (): void => {
-    const nowMs = Date.now();
-    const due = [...outbox.values()].filter(({ sentMs }) => nowMs - sentMs > resendMs).slice(0, batchMost);
+    const facts = [...outbox.values()];
+    const due = facts.filter(({ batch }) => batch === null).slice(0, batchMost);
+    const inFlight = new Set(facts.flatMap(({ batch }) => batch ?? []));
     if (client === null || !client.connected || due.length === 0) return;
-    for (const fact of due) fact.sentMs = nowMs;
+    if (inFlight.size >= deliveryLimits.window) return;
+    batches += 1;
+    for (const fact of due) fact.batch = batches;
     const events = due.map(({ event }) => event);
     client.publish(topic('events'), JSON.stringify({ boot, events }), { qos: 1 });
   };
@@ -132,7 +137,7 @@ export function createVehicle(options: VehicleOptions): Vehicle {
     };
     own.publish(topic('hello'), JSON.stringify(hello), { qos: 1 });
     own.publish(topic('presence'), 'online', { qos: 1 });
-    for (const fact of outbox.values()) fact.sentMs = 0;
+    for (const fact of outbox.values()) fact.batch = null;
     flush();
   };
   const open = (): void => {

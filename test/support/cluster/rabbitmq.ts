@@ -59,6 +59,8 @@ export interface RabbitSetup {
   readonly authPort: number;
   /** Lines that take the place of those with the same key, or are added. */
   readonly changes?: Readonly<Record<string, string>>;
+  /** Schedulers of a node, which do not spin: the machine is shared. One unless given. */
+  readonly schedulers?: number;
 }
 
 /** The shipped configuration with some keys changed; `null` removes one. */
@@ -125,8 +127,9 @@ function writeConfig({ folder, names, setup }: Place, name: string, ports: Ports
 }
 
 /** The environment of the programs; nothing of this process's but the path. */
-function environmentOf({ folder, epmd }: Place, name: string, distribution: number) {
+function environmentOf({ folder, epmd, setup }: Place, name: string, distribution: number) {
   const own = join(folder, name);
+  const { schedulers = 1 } = setup;
   return {
     PATH: process.env['PATH'],
     HOME: folder,
@@ -143,8 +146,7 @@ function environmentOf({ folder, epmd }: Place, name: string, distribution: numb
     ERL_EPMD_PORT: String(epmd),
     ERL_EPMD_ADDRESS: '127.0.0.1',
     ERL_MAX_PORTS: '8192',
-    // One scheduler each, that does not spin: the machine is shared.
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1 +sbwt none -kernel inet_dist_use_interface {127,0,0,1}',
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `+S ${schedulers}:${schedulers} +sbwt none -kernel inet_dist_use_interface {127,0,0,1}`,
   };
 }
 
